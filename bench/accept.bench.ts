@@ -1,5 +1,6 @@
 // Uploads of 100 KB accepted per second by the service (async=true), against a bare Fastify that writes the file as
-// durably and answers 202; in turn, in one run. BENCH_PROFILE=<folder> keeps CPU profiles of the service's Node processes.
+// durably and answers 202; in turn, in one run.
+// BENCH_PROFILE=<folder> keeps CPU profiles of the service's Node processes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Attempts of the deliverer, signed, sent and classified, without the database: in a process of its own, as the deliverer is.
+// Attempts of the deliverer, signed, sent and classified, without the database:
+// in a process of its own, as the deliverer is.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../src/platform/clock.ts';
 import { sendAttempt, serviceHeaderNames } from '../src/webhooks/deliveries/send.ts';

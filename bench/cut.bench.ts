@@ -1,6 +1,6 @@
-// Where long audio is cut: how many cuts fall inside a word, by the service's rule (the quietest 200 ms), with and without Silero VAD,
-// and by the silence that Silero VAD and ffmpeg find, on speech whose words are known to the sample, under noise. Debian's
-// flite speaks it. BENCH_SEED takes other passages.
+// Where long audio is cut: how many cuts fall inside a word, by the service's rule (the quietest 200 ms), with and
+// without Silero VAD, and by the silence that Silero VAD and ffmpeg find, on speech whose words are known to the
+// sample, under noise. Debian's flite speaks it. BENCH_SEED takes other passages.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -177,7 +177,9 @@ function noiseOf(sound: Sound, length: number, sentences: Sentence[], random: Ra
   return noise;
 }
 
-/** Speech at that level under full scale, with noise so much below it; a recorder's own hiss of -70 dB is always there. */
+/**
+ * Speech at that level under full scale, with noise so much below it; a recorder's own hiss of -70 dB is always there.
+ */
 function mixed(speech: Float64Array, noise: Float64Array, snrDb: number, levelDb: number): Pcm {
   const speechGain = (FULL_SCALE * 10 ** (levelDb / 20)) / rms(speech);
   const noiseGain = (FULL_SCALE * 10 ** ((levelDb - snrDb) / 20)) / Math.max(rms(noise), 1);

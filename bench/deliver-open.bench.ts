@@ -1,5 +1,6 @@
 // Open loop: events enter at a fixed rate, half of what a closed loop can sustain, over 100 webhooks of which 10 answer
-// after 4 s and 20 always fail. Measures the wait of the healthy ones for their first attempt, from commit to first byte.
+// after 4 s and 20 always fail. Measures the wait of the healthy ones for their first attempt, from commit to first
+// byte.
 //   npm run bench deliver-open -- [--rate <events per second>] [--seconds 60]
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// Deliveries per second with 1, 2 and 4 deliverer processes on one PostgreSQL, all on this machine's cores, the receiver
-// included. What each costs is what tells about larger machines.
+// Deliveries per second with 1, 2 and 4 deliverer processes on one PostgreSQL, all on this machine's cores, the
+// receiver included. What each costs is what tells about larger machines.
 //   npm run bench deliver-scale -- [--processes 1,2,4] [--count 20000] [--rounds 3]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -52,8 +52,8 @@ const ROWS_AT_ONCE = 2_000;
 const MS_PER_ROW = 0.2;
 
 /**
- * Events with one delivery each, over the webhooks in turn, in one transaction, which commits when they become due: none is
- * seen before all are there. Returns their ids.
+ * Events with one delivery each, over the webhooks in turn, in one transaction, which commits when they become due:
+ * none is seen before all are there. Returns their ids.
  */
 export async function insertDeliveries(
   db: Database,

@@ -54,7 +54,10 @@ export async function openDeliveryFixture() {
     return watcherOf(child, port);
   }
 
-  /** The deliverer's own process, with its info log in a file. @param ports  of 127.0.0.0/8 that webhooks may point to */
+  /**
+   * The deliverer's own process, with its info log in a file.
+   * @param ports  of 127.0.0.0/8 that webhooks may point to
+   */
   async function startDeliverer(ports: number[], env: Record<string, string> = {}): Promise<RunningDeliverer> {
     const log = openSync(path.join(folder, 'deliverer.log'), 'a');
     const child = fork(path.join(prepareBundle(ROOT), 'role-process.js'), ['deliverer'], {
@@ -143,7 +146,10 @@ export async function emitSteadily(
   }
 }
 
-/** From the commit of each event to its first attempt at the receiver, in ms; events that never arrived are counted separately. */
+/**
+ * From the commit of each event to its first attempt at the receiver, in ms;
+ * events that never arrived are counted separately.
+ */
 export function waitsOf(committed: Map<string, number>, arrivals: Arrival[]): { waits: number[]; missing: number } {
   const first = new Map<string, number>();
   for (const { eventId, atMs } of arrivals) if (!first.has(eventId)) first.set(eventId, atMs);

@@ -1,5 +1,5 @@
-// How failing receivers of one account delay others: the time from the commit of an event to its first attempt at healthy
-// receivers, beside dead, hanging and recovering ones, against the same without them on the same deliverer.
+// How failing receivers of one account delay others: the time from the commit of an event to its first attempt at
+// healthy receivers, beside dead, hanging and recovering ones, against the same without them on the same deliverer.
 //   npm run bench fairness -- [--only dead,same-account,jobs,hanging,outage] [--pending 100000] [--hanging 10000]
 //     [--jobs 5000] [--due 20000]
 import net from 'node:net';

@@ -1,5 +1,6 @@
-// Time of the deliverer's reads and of pages with many old deliveries, attempts, jobs and events, compared with none, on two servers in turn;
-// and the waits of other statements while a day of the log is dropped. One account owns all rows: the worst case for a shard.
+// Time of the deliverer's reads and of pages with many old deliveries, attempts, jobs and events, compared with none,
+// on two servers in turn; and the waits of other statements while a day of the log is dropped. One account owns all
+// rows: the worst case for a shard.
 //   npm run bench growth -- [--finished 10000000] [--delayed 1000000] [--jobs 1000000]
 import { rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';

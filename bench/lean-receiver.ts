@@ -1,5 +1,5 @@
-// A TLS receiver with the lowest cost in Node: it reads requests only to find their ends, answers 204, and counts. Runs as a
-// child process, so that its processor time is measured separately, and is controlled over the fork's channel.
+// A TLS receiver with the lowest cost in Node: it reads requests only to find their ends, answers 204, and counts. Runs
+// as a child process, so that its processor time is measured separately, and is controlled over the fork's channel.
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';

@@ -1,6 +1,6 @@
-// How late the words of live sessions come, what a session costs, and how many a node bears: tone speech, sent at the pace
-// at which it would be spoken. Options: --sessions 300 --seconds 20 --encoding pcm_s16le. BENCH_PROFILE=<folder> keeps CPU
-// profiles of the service's Node processes.
+// How late the words of live sessions come, what a session costs, and how many a node bears: tone speech, sent at the
+// pace at which it would be spoken. Options: --sessions 300 --seconds 20 --encoding pcm_s16le. BENCH_PROFILE=<folder>
+// keeps CPU profiles of the service's Node processes.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { STREAMING_TONE_MODEL, TONE_MODEL } from '../test/fixtures/audio/test-audio.ts';

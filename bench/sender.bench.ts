@@ -1,5 +1,6 @@
-// The deliverer's own processor time per attempt, without the database: signatures, one POST over TLS, the classification of
-// its result; against what Node's fastest HTTP client needs for the same bytes to the same receiver, in turn.
+// The deliverer's own processor time per attempt, without the database: signatures, one POST over TLS, the
+// classification of its result; against what Node's fastest HTTP client needs for the same bytes to the same receiver,
+// in turn.
 //   npm run bench sender -- [--count 20000] [--rounds 5] [--in-flight 256]
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
-// Memory of the HTTP process, and the time that another account waits, while clients send requests and do not read the answers.
+// Memory of the HTTP process, and the time that another account waits, while clients send requests and do not read the
+// answers.
 import { readFileSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';

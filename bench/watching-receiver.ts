@@ -1,5 +1,5 @@
-// A TLS receiver that records the time of each request, in a child process, controlled over the fork's channel. The path
-// chooses the answer: /ok 204 at once, /slow 204 after 4 s, /failing 500, /failing-first 500 to attempt 1,
+// A TLS receiver that records the time of each request, in a child process, controlled over the fork's channel. The
+// path chooses the answer: /ok 204 at once, /slow 204 after 4 s, /failing 500, /failing-first 500 to attempt 1,
 // /hang nothing ever. Started as `silent` it accepts connections and sends nothing, not even a TLS handshake.
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';

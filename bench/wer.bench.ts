@@ -1,7 +1,8 @@
 // Word error rate and speed of an engine on clips with texts:
 //   npm run bench:wer -- <manifest.json> [--engine <spec>]
-// The manifest is a JSON list of { file, text, seconds }, files relative to it; one figure per folder. Without a manifest
-// it reads the sample that comes with the project, which tells little. An engine spec is what ENGINE_PRO takes.
+// The manifest is a JSON list of { file, text, seconds }, files relative to it; one figure per folder. Without a
+// manifest it reads the sample that comes with the project, which tells little.
+// An engine spec is what ENGINE_PRO takes.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -6,8 +6,8 @@ import { safeLine } from './terminal/safe-text.ts';
 type Candidate = { value: string; description: string };
 
 /**
- * Prints what may stand at the cursor, one candidate per line, for the scripts of `verbatim completion`. Nothing where a file
- * may stand.
+ * Prints what may stand at the cursor, one candidate per line, for the scripts of `verbatim completion`. Nothing where
+ * a file may stand.
  * @param args  the form: `plain`, `zsh` or `fish`, the latter two with descriptions; then the words up to the cursor
  */
 export async function printCompletions(program: Command, [form, ...words]: string[], io: Io): Promise<void> {

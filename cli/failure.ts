@@ -7,7 +7,10 @@ type Failure = { message: string; exitCode: ExitCode };
 const WHOSE_KEY =
   'The key is from VERBATIM_API_KEY or the profile; the token of operators from ADMIN_TOKEN or DATA_DIR. Is it of this service?';
 
-/** What to tell the user about an error of the API client, and the exit code. Other errors are described with their stack. */
+/**
+ * What to tell the user about an error of the API client, and the exit code.
+ * Other errors are described with their stack.
+ */
 export function describeFailure(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted || error instanceof AbortedError) return { message: 'interrupted', exitCode: EXIT.interrupted };
   if (error instanceof ApiError) return describeApiError(error);

@@ -17,8 +17,8 @@ Exit codes:
 const LOADERS = new WeakMap<Command, () => Promise<void>>();
 
 /**
- * The program with all commands. The file of a command is loaded before its arguments are parsed, so that each run loads one
- * command only. Mistakes throw CommanderError.
+ * The program with all commands. The file of a command is loaded before its arguments are parsed, so that each run
+ * loads one command only. Mistakes throw CommanderError.
  */
 export function buildProgram(rows: readonly CommandRow[], io: Io): Command {
   const program = new Command(typed(io.env))

@@ -1,4 +1,5 @@
-// What several views use. The bundler makes one file of it, which the first page loads (src/http/service/console-bundle.ts).
+// What several views use. The bundler makes one file of it, which the first page loads
+// (src/http/service/console-bundle.ts).
 import 'react-dom';
 import './api/client.ts';
 import './api/list.ts';

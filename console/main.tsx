@@ -10,8 +10,8 @@ import { changeSession } from './session/session.ts';
 
 applyTheme();
 const link = takeLink();
-// A portal link that is opened in a tab with the console changes the fragment only. Listened to before the router, which
-// reads the address when it changes.
+// A portal link that is opened in a tab with the console changes the fragment only. Listened to before the router,
+// which reads the address when it changes.
 addEventListener('popstate', () => void offerLink(takeLink()));
 await findSession().then(
   (account) => changeSession({ account }),

@@ -42,7 +42,10 @@ type Operation = {
   requestBody?: { content: Record<string, { schema: { $ref?: string } }> };
 };
 
-/** The schemas of query parameters and JSON bodies, by the name of their type: `GetJobsQuery` is the query of the operation `get_jobs`. */
+/**
+ * The schemas of query parameters and JSON bodies, by the name of their type:
+ * `GetJobsQuery` is the query of the operation `get_jobs`.
+ */
 export function requestSchemas({ paths }: ApiDocument): Record<string, object> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods)) as Operation[];
   return Object.fromEntries(

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 
-// Builds the npm package of the command line: all commands with the client of the API, commander and whatever else they import.
-// The project itself runs the TypeScript.
+// Builds the npm package of the command line: all commands with the client of the API, commander and whatever else they
+// import. The project itself runs the TypeScript.
 
 const ROOT = path.join(import.meta.dirname, '..');
 

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { bundleConsole, PREBUILT_FOLDER } from '../src/http/service/console-bundle.ts';
 
-// Writes the console's bundle, compressed, into console/dist, where the service reads it in place of bundling. For container
-// images and packages; after a change of the console run it again, or delete the folder.
+// Writes the console's bundle, compressed, into console/dist, where the service reads it in place of bundling. For
+// container images and packages; after a change of the console run it again, or delete the folder.
 
 const BEST_QUALITY = 11;
 

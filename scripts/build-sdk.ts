@@ -8,7 +8,8 @@ import { buildSync } from 'esbuild';
 const ROOT = path.join(import.meta.dirname, '..');
 const SDK = path.join(ROOT, 'sdk');
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');
-// A chunk apart from the receivers, so that bundlers can leave out what those import, which is the debugger of signatures.
+// A chunk apart from the receivers, so that bundlers can leave out what those import, which is the debugger of
+// signatures.
 const VERIFICATION = './src/webhooks/web-signature.ts';
 const COPIED = ['README.md', 'vectors.json'];
 
@@ -34,7 +35,9 @@ function writeDeclarations(folder: string): void {
   execFileSync(process.execPath, [TSC, '-p', path.join(SDK, 'tsconfig.json'), ...options], { stdio: 'inherit' });
 }
 
-/** Writes a file for each entry of the manifest, and shared chunks: a file for each module would load in twice the time. */
+/**
+ * Writes a file for each entry of the manifest, and shared chunks: a file for each module would load in twice the time.
+ */
 function bundle(folder: string): void {
   const { exports, imports } = readManifest();
   buildSync({

@@ -20,7 +20,9 @@ const REPLACEMENTS: [asynchronous: RegExp, synchronous: string][] = [
   [/"""The asynchronous client\..*"""/g, '"""The synchronous client, made from `_async` by `node scripts/docs.ts`."""'],
 ];
 
-/** The modules of the synchronous Python client, made from those of the asynchronous one: path from the root, and text. */
+/**
+ * The modules of the synchronous Python client, made from those of the asynchronous one: path from the root, and text.
+ */
 export function writeSyncClient(): Record<string, string> {
   const names = fs
     .readdirSync(path.join(PACKAGE, '_async'))

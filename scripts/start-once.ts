@@ -1,5 +1,5 @@
-// Starts the service once from its bundle, with an empty DATA_DIR, asks for what users open first, and stops it. Building an image
-// runs this; it fails when the service does not become ready.
+// Starts the service once from its bundle, with an empty DATA_DIR, asks for what users open first, and stops it.
+// Building an image runs this; it fails when the service does not become ready.
 import { mkdirSync, rmSync } from 'node:fs';
 import { freePort, startService } from '../src/demo/service.ts';
 

@@ -59,8 +59,8 @@ async function runTests(given: string[]): Promise<number> {
 }
 
 async function onEmbedded(files: string[]): Promise<number> {
-  // Tests need no durability, and several files share the server. A database cannot be dropped while an autovacuum worker
-  // is connected to it.
+  // Tests need no durability, and several files share the server. A database cannot be dropped while an autovacuum
+  // worker is connected to it.
   const settings = { fsync: 'off', max_connections: '400', autovacuum: 'off' };
   const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings, mayCreateDatabases: true });
   try {

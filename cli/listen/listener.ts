@@ -16,8 +16,8 @@ export type ListenerOptions = {
 };
 
 /**
- * Forwards each event of the stream, as long as there are frames. An event counts as done after its last attempt, whatever
- * came of it. @throws what the stream throws, and the reason of the forwarder's signal
+ * Forwards each event of the stream, as long as there are frames. An event counts as done after its last attempt,
+ * whatever came of it. @throws what the stream throws, and the reason of the forwarder's signal
  */
 export async function runListener(options: ListenerOptions): Promise<void> {
   const { frames, forwarder, onFrame, onPosition, webhookId } = options;

@@ -10,7 +10,8 @@ export type ChosenSecret = { secret: string; source: string; isNew: boolean };
 const VARIABLE = 'VERBATIM_WEBHOOK_SECRET';
 
 /**
- * The secret of a run: from a file, from the environment, or the one that is kept for the profile, made at the first use.
+ * The secret of a run: from a file, from the environment, or the one that is kept for the profile, made at the first
+ * use.
  * @param from  `FILE`, or `FILE:NAME` for a variable of a .env file. Never the secret itself: other users see arguments
  * @throws UsageError
  */

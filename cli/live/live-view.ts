@@ -7,8 +7,8 @@ import { safeLine } from '../terminal/safe-text.ts';
 const START_OF_LINE = '\r\u001b[K';
 
 /**
- * Shows what becomes known of a live session. On a terminal the words of the open segment stand in the last line, which the
- * final text replaces; else there is a line for each final segment. With --json all updates are lines of JSON.
+ * Shows what becomes known of a live session. On a terminal the words of the open segment stand in the last line, which
+ * the final text replaces; else there is a line for each final segment. With --json all updates are lines of JSON.
  */
 export class LiveView {
   readonly #out: Output;

@@ -5,8 +5,8 @@ import path from 'node:path';
 export class FileRefused extends Error {}
 
 /**
- * The real path of a regular file inside of a folder. Symbolic links are followed first: a link inside that leads outside is
- * refused, and so is one that leads outside on its way.
+ * The real path of a regular file inside of a folder. Symbolic links are followed first: a link inside that leads
+ * outside is refused, and so is one that leads outside on its way.
  * @param given  absolute, or relative to the folder
  * @throws FileRefused
  */

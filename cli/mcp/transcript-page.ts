@@ -11,8 +11,8 @@ export function timedLines({ segments }: Pick<Transcript, 'segments'>): string {
 }
 
 /**
- * At most `maxChars` characters from `from` on. A page ends after a line where it can, else after a word, and never within
- * a character.
+ * At most `maxChars` characters from `from` on. A page ends after a line where it can, else after a word, and never
+ * within a character.
  */
 export function pageOf(text: string, from: number, maxChars: number): TextPage {
   const start = Math.min(from, text.length);

@@ -18,8 +18,8 @@ export type Connection = {
 type Choice = { profile?: string | undefined; url?: string | undefined };
 
 /**
- * The service and key of a command: from the options --profile and --url, else from VERBATIM_URL and VERBATIM_API_KEY, else from
- * the current profile. The key of a profile is sent to the service of that profile only.
+ * The service and key of a command: from the options --profile and --url, else from VERBATIM_URL and VERBATIM_API_KEY,
+ * else from the current profile. The key of a profile is sent to the service of that profile only.
  * @throws CommandError  if the profile does not exist or a URL is not one
  */
 export function findConnection(env: NodeJS.ProcessEnv, choice: Choice): Connection {

@@ -6,8 +6,8 @@ import { DEFAULT_URL, readUrl } from './connection.ts';
 const DEFAULT_DATA_DIR = './data';
 
 /**
- * The service and token for the commands of operators: --url or VERBATIM_URL, else the service on this machine at ADMIN_HOST and
- * ADMIN_PORT or at port 8080; ADMIN_TOKEN, else the token that the service keeps in DATA_DIR.
+ * The service and token for the commands of operators: --url or VERBATIM_URL, else the service on this machine at
+ * ADMIN_HOST and ADMIN_PORT or at port 8080; ADMIN_TOKEN, else the token that the service keeps in DATA_DIR.
  * @throws CommandError  without a token
  */
 export function findOperator(

@@ -84,7 +84,10 @@ export class Output {
     this.stdout.write(`${safeJson(JSON.stringify(value))}\n`);
   }
 
-  /** Resolves when standard output takes more; at once unless its reader is slow. @throws  when the signal is aborted */
+  /**
+   * Resolves when standard output takes more; at once unless its reader is slow.
+   * @throws  when the signal is aborted
+   */
   async drained(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.stdout.writableNeedDrain) await once(this.stdout, 'drain', { signal });

@@ -4,7 +4,8 @@ import { type ReactNode, useEffect, useId, useState } from 'react';
 // Filters of a list. They are in the address, so that a link or a reload shows the same list.
 //
 //   const [filters, setFilters] = useFilters();           { status: 'failed' }
-//   <Filters><FilterSelect name="status" label="Status" values={['queued', …]} /> <FilterText name="query" label="Name" /></Filters>
+//   <Filters><FilterSelect name="status" label="Status" values={['queued', …]} /> <FilterText name="query" label="Name"
+//   /></Filters>
 
 export type FilterValues = Record<string, string>;
 

@@ -19,7 +19,10 @@ const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
 
 type Opened = 'palette' | 'sheet' | 'menu' | null;
 
-/** The frame of every view: navigation, banners, palette and messages. Signed out, the sign-in view takes the view's place. */
+/**
+ * The frame of every view: navigation, banners, palette and messages.
+ * Signed out, the sign-in view takes the view's place.
+ */
 export function Layout() {
   const { account: signedIn, admin } = useStore(session);
   const path = useRouterState({ select: (state) => state.location.pathname });

@@ -16,14 +16,20 @@ import { say } from '../ui/toast.tsx';
 /** The key of a link, while the user is asked about it. */
 const offered = openStore<string | null>(null);
 
-/** The key of a link in the address, which is removed from it and from the history of the browser; null for any other address. */
+/**
+ * The key of a link in the address, which is removed from it and from the history of the browser;
+ * null for any other address.
+ */
 export function takeLink(): string | null {
   const key = /^#token=([!-~]+)$/.exec(location.hash)?.[1] ?? null;
   if (key !== null) history.replaceState(null, '', '#/');
   return key;
 }
 
-/** Signs in with the key of a link; where somebody is signed in, `PortalLink` asks first. @param key  null: does nothing */
+/**
+ * Signs in with the key of a link; where somebody is signed in, `PortalLink` asks first.
+ * @param key  null: does nothing
+ */
 export async function offerLink(key: string | null): Promise<void> {
   const { account, admin } = session.get();
   if (key === null) return;

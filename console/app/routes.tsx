@@ -12,8 +12,8 @@ import { Problem } from '../ui/state.tsx';
 import { Layout } from './layout.tsx';
 import { NotFound } from './not-found.tsx';
 
-// Every view and its address. The part of the address after # is never sent to a server. A view reads its parameters with
-// useParams({ strict: false }) and its filters with useFilters (ui/filters.tsx).
+// Every view and its address. The part of the address after # is never sent to a server. A view reads its parameters
+// with useParams({ strict: false }) and its filters with useFilters (ui/filters.tsx).
 
 type LoadView = () => Promise<{ default: ComponentType }>;
 

@@ -21,7 +21,10 @@ export const SHORTCUTS: readonly (readonly [keys: string, meaning: string])[] = 
 
 const AFTER_G_MS = 1_500;
 
-/** Listens for the shortcuts of the whole console. Keys without Ctrl do nothing in fields, in dialogs, and when switched off. */
+/**
+ * Listens for the shortcuts of the whole console.
+ * Keys without Ctrl do nothing in fields, in dialogs, and when switched off.
+ */
 export function useShortcuts(actions: ShortcutActions): void {
   useEffect(() => {
     let pressedGAt = Number.NEGATIVE_INFINITY;

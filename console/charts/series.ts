@@ -1,4 +1,7 @@
-/** Values over time: the first column has seconds since the epoch, each other one a value per time; null where there is none. */
+/**
+ * Values over time: the first column has seconds since the epoch, each other one a value per time;
+ * null where there is none.
+ */
 export type Series = { names: string[]; columns: (number | null)[][] };
 
 /** Each column plus those before it, for areas that stand on each other. */

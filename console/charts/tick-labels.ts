@@ -1,8 +1,8 @@
 const DAY_SECONDS = 86_400;
 
 /**
- * Labels of a time axis: 09:30, at midnight and at the first tick with the date in a second line; of ticks a day or more
- * apart the date only.
+ * Labels of a time axis: 09:30, at midnight and at the first tick with the date in a second line; of ticks a day or
+ * more apart the date only.
  * @param ticks  seconds since the epoch, in order
  */
 export function tickLabels(ticks: readonly number[], utc: boolean): string[] {

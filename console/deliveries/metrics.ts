@@ -21,7 +21,9 @@ type Totals = {
   dropped: number;
   /** In [0, 1]; null without attempts. */
   successRate: number | null;
-  /** The highest 95th percentile of a bucket, in ms: percentiles of buckets cannot be added up. Null without attempts. */
+  /**
+   * The highest 95th percentile of a bucket, in ms: percentiles of buckets cannot be added up. Null without attempts.
+   */
   highestP95Ms: number | null;
   /** Failures by reason, the most frequent first. */
   reasons: { reason: string; failures: number }[];

@@ -5,7 +5,8 @@ import { Problem } from '../ui/state.tsx';
 
 // A form that ends in a request.
 //
-//   <RequestForm label="Add credits" submitLabel="Add" send={(given) => api.…(Number(given.get('amount')))}>…fields…</RequestForm>
+//   <RequestForm label="Add credits" submitLabel="Add" send={(given) =>
+//   api.…(Number(given.get('amount')))}>…fields…</RequestForm>
 
 export function RequestForm({
   label,

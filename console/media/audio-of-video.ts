@@ -1,6 +1,7 @@
 import { BlobSource, Input, MATROSKA, MP4, QTFF, WEBM } from 'mediabunny';
 
-// Loaded when a video is chosen, 50 kB: browsers know the length of the whole video only, and the audio may end earlier.
+// Loaded when a video is chosen, 50 kB: browsers know the length of the whole video only, and the audio may end
+// earlier.
 
 /** Seconds of the first audio track of a video, as the service reads them; null where they are not known. */
 export async function readAudioSeconds(file: Blob): Promise<number | null> {

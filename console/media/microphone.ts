@@ -26,8 +26,8 @@ const AUDIO = { channelCount: 1, echoCancellation: false, noiseSuppression: fals
 
 /**
  * Opens the microphone.
- * @throws DOMException  NotAllowedError without permission, NotFoundError without a microphone, SecurityError on a page that is
- *   not secure
+ * @throws DOMException  NotAllowedError without permission, NotFoundError without a microphone, SecurityError on a page
+ *                       that is not secure
  */
 export async function openMicrophone(user: MicrophoneUser): Promise<Microphone> {
   // Only secure pages have it.

@@ -8,7 +8,9 @@ declare function registerProcessor(name: string, processor: new () => AudioWorkl
 
 const PIECE_SECONDS = 0.1;
 
-/** Makes signed 16-bit samples of the first channel, and sends them in pieces of 100 ms with the highest level of each. */
+/**
+ * Makes signed 16-bit samples of the first channel, and sends them in pieces of 100 ms with the highest level of each.
+ */
 class PcmProcessor extends AudioWorkletProcessor {
   #samples = new Int16Array(Math.round(sampleRate * PIECE_SECONDS));
   #length = 0;

@@ -1,11 +1,12 @@
 import { openStore, storageOf } from './store.ts';
 
-// Who is signed in. Of an account, the service keeps a session that the cookie of the browser names: it holds in all tabs, and
-// no script can read it. The operator's token is in sessionStorage: the browser keeps it for this tab, over reloads.
+// Who is signed in. Of an account, the service keeps a session that the cookie of the browser names: it holds in all
+// tabs, and no script can read it. The operator's token is in sessionStorage:
+// the browser keeps it for this tab, over reloads.
 
 /**
- * `cookie`: a session with this id. `key`: an API key in the memory of the page, where the browser keeps no cookie: in a frame
- * of another site.
+ * `cookie`: a session with this id. `key`: an API key in the memory of the page, where the browser keeps no cookie: in
+ * a frame of another site.
  */
 export type AccountSession = { kind: 'cookie'; id: string } | { kind: 'key'; key: string };
 

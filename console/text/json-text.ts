@@ -1,5 +1,5 @@
-// These functions work on JSON text, because JSON.parse rounds long numbers and drops repeated keys. They only find where
-// tokens begin and end. Their input is valid JSON, as the service sends it.
+// These functions work on JSON text, because JSON.parse rounds long numbers and drops repeated keys. They only find
+// where tokens begin and end. Their input is valid JSON, as the service sends it.
 
 /**
  * The unchanged text of a member of a JSON object; null when there is no such member.

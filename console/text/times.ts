@@ -20,7 +20,10 @@ export function relativeTime(timeMs: number, nowMs: number, utc: boolean): strin
   return timeMs > nowMs ? `in ${amount}` : `${amount} ago`;
 }
 
-/** A time with seconds: 21 Nov 2026, 10:30:00; with its time zone where that is UTC. @param iso  as the API writes it */
+/**
+ * A time with seconds: 21 Nov 2026, 10:30:00; with its time zone where that is UTC.
+ * @param iso  as the API writes it
+ */
 export function exactTime(iso: string, utc: boolean): string {
   const text = new Date(iso).toLocaleString('en-GB', {
     ...{ dateStyle: 'medium', timeStyle: 'medium' },

@@ -5,8 +5,8 @@ import { Problem } from './state.tsx';
 
 // Buttons of requests.
 //
-//   <ActionButton act={() => api.…}>Send a test</ActionButton>        runs a request: busy meanwhile, its error beside it
-//   <ConfirmButton title="Erase 3 jobs?" confirm="Erase" act={…}>Erase</ConfirmButton>   asks before it acts
+//   <ActionButton act={() => api.…}>Send a test</ActionButton>        runs a request: busy meanwhile, its error beside
+//   it <ConfirmButton title="Erase 3 jobs?" confirm="Erase" act={…}>Erase</ConfirmButton>   asks before it acts
 
 type ActionProps = Omit<ButtonProps, 'onClick'> & {
   /** The request; an error that it throws is shown under the button. */

@@ -10,8 +10,8 @@ import { say } from './toast.tsx';
 //   <Copy text={id} />                    a button
 //   <Id value={job.id} />                 an id with a button
 //   <Code text={json} label="Payload" />  a block of text with a button
-//   <AsCode request={{ method: 'GET', path: '/v1/jobs', query: filters, sdk: 'client.jobs.list' }} />   "as curl", "as code"
-//   <Secret title="The new key" value={key} hint="…" />   what is shown only one time
+//   <AsCode request={{ method: 'GET', path: '/v1/jobs', query: filters, sdk: 'client.jobs.list' }} />   "as curl", "as
+//   code" <Secret title="The new key" value={key} hint="…" />   what is shown only one time
 
 /** Copies its text. @param what  for screen readers, in place of "Copy" */
 export function Copy({ text, what, children = 'Copy' }: { text: string; what?: string; children?: string }) {

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
-// A modal dialog on the browser's own <dialog>: its first field has the focus, or else a button that changes nothing; Escape
-// closes it, the rest of the page is inert, and the focus returns to where it was.
+// A modal dialog on the browser's own <dialog>: its first field has the focus, or else a button that changes nothing;
+// Escape closes it, the rest of the page is inert, and the focus returns to where it was.
 //
 //   <Dialog isOpen={isOpen} title="New key" onClose={() => setOpen(false)}>…</Dialog>
 

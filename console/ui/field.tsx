@@ -2,8 +2,8 @@ import { type ComponentProps, type ReactNode, useId } from 'react';
 
 // Form fields: a label, a control, a hint and an error that screen readers connect with the control.
 //
-//   <TextField label="Name" name="name" hint="…" error={…} />      also type="url", "password", "number", "datetime-local"
-//   <TextArea label="Metadata" name="metadata" rows={3} />
+//   <TextField label="Name" name="name" hint="…" error={…} />      also type="url", "password", "number",
+//   "datetime-local" <TextArea label="Metadata" name="metadata" rows={3} />
 //   <SelectField label="Plan" name="plan" options={[['pro', 'Pro'], …]} />
 //   <CheckField label="Speakers" name="diarize" />
 

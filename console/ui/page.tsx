@@ -16,7 +16,9 @@ export function focusNextPage(): void {
   focusedPath = '';
 }
 
-/** A view: its title, which becomes that of the tab and gets the focus after a change of the address, and its content. */
+/**
+ * A view: its title, which becomes that of the tab and gets the focus after a change of the address, and its content.
+ */
 export function Page({
   title,
   tabTitle = typeof title === 'string' ? title : undefined,

@@ -8,8 +8,8 @@ import { Code } from './copy.tsx';
 //
 //   <Query of={query}>{(job) => …}</Query>     the content of a query, or that it loads, or its error
 //   <Loading />
-//   <Problem error={error} retry={refetch} />  as the API says it, with the request id; a 429 counts down, then tries again
-//   <Empty title="No jobs yet" command="transcribe call.mp3">…</Empty>
+//   <Problem error={error} retry={refetch} />  as the API says it, with the request id; a 429 counts down, then tries
+//   again <Empty title="No jobs yet" command="transcribe call.mp3">…</Empty>
 
 /** The parts of a query of TanStack Query that are shown. */
 type QueryState<Value> = { data: Value | undefined; error: unknown; refetch: () => unknown };

@@ -8,7 +8,10 @@ export type Account = {
   name: string;
   plan: 'lite' | 'pro';
   unlimited: boolean;
-  /** Whether something was left to spend when the key was looked up, less than a second ago; absent where it is not known. */
+  /**
+   * Whether something was left to spend when the key was looked up, less than a second ago;
+   * absent where it is not known.
+   */
   hadCredit?: boolean;
   /** Whether it was suspended at that time; absent where that is not known. */
   isSuspended?: boolean;

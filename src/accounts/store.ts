@@ -106,7 +106,10 @@ export async function updateAccount(
   return rows[0] ?? null;
 }
 
-/** Suspends an account, or ends that; null if there is no such account. One that is suspended stays so since the first time. */
+/**
+ * Suspends an account, or ends that; null if there is no such account.
+ * One that is suspended stays so since the first time.
+ */
 export async function setSuspended(sql: Sql, id: string, isSuspended: boolean): Promise<AccountRow | null> {
   const rows = await sql.rows<AccountRow>({
     text: `

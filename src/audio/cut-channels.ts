@@ -7,9 +7,9 @@ export type ChannelPiece = Piece & { channel: number };
 type Cutter = { channel: number; pieces: AsyncGenerator<Piece>; reached: number };
 
 /**
- * The pieces of several channels of the same length in the order of their starts, then of the channels. Each channel is cut on its
- * own. While the pieces are consumed, the chunks are read no further than the longest piece past the start of the next piece,
- * which bounds what is kept of each channel.
+ * The pieces of several channels of the same length in the order of their starts, then of the channels. Each channel is
+ * cut on its own. While the pieces are consumed, the chunks are read no further than the longest piece past the start
+ * of the next piece, which bounds what is kept of each channel.
  * @param chunks  the samples of `channels` channels
  * @param cut     as `cutPieces`
  */

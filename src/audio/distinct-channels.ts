@@ -16,8 +16,8 @@ const LEAST_CORRELATION = 0.999;
 const MOST_POWER_RATIO = 10 ** (0.5 / 10);
 
 /**
- * Compares the channels of all chunks. Two channels are equal when they sound alike in every second: what differs is silence, or
- * the samples correlate and the level differs by at most 0.5 dB.
+ * Compares the channels of all chunks. Two channels are equal when they sound alike in every second: what differs is
+ * silence, or the samples correlate and the level differs by at most 0.5 dB.
  * @param chunks  of at least one channel each, always as many
  */
 export async function compareChannels(chunks: AsyncIterable<Pcm[]>): Promise<ChannelFindings> {

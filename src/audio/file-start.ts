@@ -1,7 +1,10 @@
 import { HEADER_MAX_BYTES } from './plain-wav.ts';
 import { WRITE_BYTES } from './storage/storage.ts';
 
-/** What is kept of a file while it arrives: all of a small file, which is in memory until it is written; else its first bytes. */
+/**
+ * What is kept of a file while it arrives: all of a small file, which is in memory until it is written;
+ * else its first bytes.
+ */
 export class FileStart {
   sizeBytes = 0;
   #chunks: Uint8Array[] = [];

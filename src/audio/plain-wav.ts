@@ -17,12 +17,13 @@ export type PlainWav = { offset: number; length: number };
 /**
  * What is known of a file before it is opened.
  * @property sizeBytes   of the whole file: a power failure may have cut off a file whose sender got no answer
- * @property isInMemory  it was written a moment ago: its start is read in the event loop, which takes 20 µs. To wake a thread of
- *                       the pool for the opening and for the reading takes 0.5 ms.
+ * @property isInMemory  it was written a moment ago: its start is read in the event loop, which takes 20 µs. To wake a
+ *                       thread of the pool for the opening and for the reading takes 0.5 ms.
  */
 export type ReadOptions = { sizeBytes?: number; isInMemory?: boolean };
 
-// File handles close and look at the file in a thread of the pool. Neither waits for the disk after the file was opened.
+// File handles close and look at the file in a thread of the pool.
+// Neither waits for the disk after the file was opened.
 const open = promisify(openWithCallback);
 const read = promisify(readWithCallback);
 
@@ -37,8 +38,8 @@ const FORMAT_PCM = 1;
 const UNKNOWN_LENGTHS = [0, 0xff_ff_ff_ff];
 
 /**
- * The samples of a WAV file that is already in the engines' format: mono, 16 kHz, 16 bits, not compressed. Such a file needs no
- * decoder, and for short files the start of a decoder takes longer than some engines.
+ * The samples of a WAV file that is already in the engines' format: mono, 16 kHz, 16 bits, not compressed. Such a file
+ * needs no decoder, and for short files the start of a decoder takes longer than some engines.
  * @param start  the file's first bytes, at least HEADER_MAX_BYTES of them or all
  * @returns null for every other file, damaged ones included
  */
@@ -55,8 +56,8 @@ export function plainSeconds({ length }: PlainWav): number {
 }
 
 /**
- * The samples of a plain WAV file in chunks, read only as fast as they are consumed; null for every other file. Iterate the
- * chunks: that closes the file.
+ * The samples of a plain WAV file in chunks, read only as fast as they are consumed; null for every other file. Iterate
+ * the chunks: that closes the file.
  * @throws AudioGoneError  when a part of the file is missing
  * @throws Error  with the code ENOENT when there is no file
  */

@@ -7,12 +7,17 @@ export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };
 /** The limit of the engines (attention is quadratic in length). Cuts before 20 s would only give more pieces. */
 const PIECE_MAX_SECONDS = 30;
 const CUT_FROM = 20 * SAMPLE_RATE;
-/** Energy is measured in frames of 10 ms. A cut needs a window of 20 frames, which is longer than the closure of a "t". */
+/**
+ * Energy is measured in frames of 10 ms. A cut needs a window of 20 frames, which is longer than the closure of a "t".
+ */
 const FRAME = SAMPLE_RATE / 100;
 const FRAMES_PER_WINDOW = 20;
 /** Audio before the range of cuts from which a voice detector starts up. */
 const LEAD_IN = SAMPLE_RATE / 2;
-/** Factor on the energy of a window full of detected speech; with a larger one the detector's errors would outweigh the energy. */
+/**
+ * Factor on the energy of a window full of detected speech;
+ * with a larger one the detector's errors would outweigh the energy.
+ */
 const SPEECH_FACTOR = 2;
 
 type Interval = { startSeconds: number; endSeconds: number };
@@ -21,8 +26,8 @@ export type FindSpeech = (audio: Pcm) => Promise<Interval[] | null>;
 
 /**
  * Consecutive pieces of the audio. All but the last are 20 to 30 s long and end in the middle of the quietest window of
- * 200 ms in that range, where windows with detected speech count as louder. Audio of up to 30 s stays whole. `maxSeconds` is
- * for engines with a lower limit.
+ * 200 ms in that range, where windows with detected speech count as louder. Audio of up to 30 s stays whole.
+ * `maxSeconds` is for engines with a lower limit.
  * Source: docs/decisions/0006-cutting-long-audio.md
  */
 export async function* cutPieces(
@@ -81,8 +86,8 @@ function isInside(intervals: Interval[], seconds: number): boolean {
 }
 
 /**
- * The energy of a frame in the band of speech: the difference between pairs of samples filters out the rumble of engines and
- * wind below that band, and much of the hiss above it.
+ * The energy of a frame in the band of speech: the difference between pairs of samples filters out the rumble of
+ * engines and wind below that band, and much of the hiss above it.
  */
 function energyOf(samples: Pcm, from: number): number {
   let energy = 0;

@@ -41,7 +41,8 @@ export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | nu
 }
 
 /**
- * Seconds until the keys of an account may make another change: until fewer than `limit` lie within 24 hours. 0 for now.
+ * Seconds until the keys of an account may make another change:
+ * until fewer than `limit` lie within 24 hours. 0 for now.
  * @param limit  1 or more
  */
 export async function secondsUntilFree(sql: Sql, accountId: string, limit: number): Promise<number> {

@@ -4,7 +4,9 @@ import type { CommandRow, Group } from '../../cli/command.ts';
 
 type Program = { group: string; summary: string; arguments?: string };
 
-/** The commands that need the files of the service: its models, its database, and the programs that bin/verbatim starts. */
+/**
+ * The commands that need the files of the service: its models, its database, and the programs that bin/verbatim starts.
+ */
 export const SERVER_COMMANDS: readonly CommandRow[] = [
   {
     name: 'models',

@@ -363,9 +363,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * The environment of a role's process: this one's, with what Node and the C library read at their start. Node's default of 4
- * threads serves DNS lookups and file access: slow name servers must not delay file access. glibc would keep memory for
- * several of these threads: 1 to 3 MB more in each process at rest.
+ * The environment of a role's process: this one's, with what Node and the C library read at their start. Node's default
+ * of 4 threads serves DNS lookups and file access: slow name servers must not delay file access. glibc would keep
+ * memory for several of these threads: 1 to 3 MB more in each process at rest.
  */
 export function roleEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...processEnvironment, ...env };

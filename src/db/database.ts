@@ -13,8 +13,8 @@ export type Statement = {
   name?: string;
   /**
    * Outside of a transaction, executed on a connection that other statements use at the same time. For statements that
-   * only read, and find few rows by an index. Those behind a statement wait for its end: a write waits for the disk, and
-   * commits on one connection cannot share a flush.
+   * only read, and find few rows by an index. Those behind a statement wait for its end: a write waits for the disk,
+   * and commits on one connection cannot share a flush.
    */
   isBrief?: boolean;
 };
@@ -38,7 +38,9 @@ export type Database = Sql & {
    * `work` must not make network calls: a slow peer would prolong its locks.
    */
   transaction<Result>(work: (tx: Sql) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
-  /** Calls back for every NOTIFY on the channel; resubscribes after a lost connection. Returns a function that stops it. */
+  /**
+   * Calls back for every NOTIFY on the channel; resubscribes after a lost connection. Returns a function that stops it.
+   */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 };
@@ -252,12 +254,14 @@ function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPoole
   return isPooled ? withoutName : undefined;
 }
 
-/** Whether the database could not be reached or the connection was lost: the statement is correct and may be retried. */
+/**
+ * Whether the database could not be reached or the connection was lost: the statement is correct and may be retried.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return isConnectionMessage(error);
-  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: statement timeout; 25P03: idle
-  // in a transaction for too long.
+  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: statement timeout; 25P03:
+  // idle in a transaction for too long.
   return (
     /^(08|53|57P|57014|25P03)/.test(code) ||
     /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_)/.test(code)

@@ -17,7 +17,8 @@ const LOCAL = ['api_keys', 'sessions', 'delivery_shards'];
 
 /**
  * Distributes the tables that have a column `shard` over the workers of a Citus cluster, all in one colocation group.
- * Their rows are moved. All or none: it runs in one transaction. Nothing changes when it runs again. Call `checkCluster` first.
+ * Their rows are moved. All or none: it runs in one transaction.
+ * Nothing changes when it runs again. Call `checkCluster` first.
  * @param db          on the coordinator, with the service's schema
  * @param shardCount  Citus shards: a distributed statement over all rows has this many parts
  * @throws DistributionError
@@ -48,7 +49,8 @@ async function hasCitus(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Checks that the database is that of a coordinator with workers, and that no node uses it. Returns the number of workers.
+ * Checks that the database is that of a coordinator with workers, and that no node uses it.
+ * Returns the number of workers.
  * @throws DistributionError
  */
 export async function checkCluster(tx: Sql): Promise<number> {
@@ -109,7 +111,9 @@ async function distributeTables(tx: Sql, shardCount: number | null): Promise<Dis
   return { added: missing, already: wanted.map(({ name }) => name).filter((name) => !missing.includes(name)) };
 }
 
-/** A table with a column `shard`: the column by which it is distributed ('' for a reference table), null if it is not. */
+/**
+ * A table with a column `shard`: the column by which it is distributed ('' for a reference table), null if it is not.
+ */
 type Table = { name: string; column: string | null; group: number | null };
 
 /** `FIRST` comes first. */

@@ -11,8 +11,8 @@ type ListenerOptions = {
 };
 
 /**
- * One LISTEN connection for all channels of a process; it reconnects after it was lost. Callers also poll, so that missed
- * notifications only delay their work.
+ * One LISTEN connection for all channels of a process; it reconnects after it was lost. Callers also poll, so that
+ * missed notifications only delay their work.
  */
 export class Listener {
   readonly #options: ListenerOptions;

@@ -8,7 +8,8 @@ import { beginSchemaChange, distributeNewTables } from './distribute.ts';
 const FOLDER = path.join(ROOT, 'src/db/migrations');
 // Any number, the same on every node.
 const LOCK_KEY = 7_311_904;
-// Below PostgreSQL's deadlock_timeout of 1 s: of a migration and a request that wait for each other, the migration ends.
+// Below PostgreSQL's deadlock_timeout of 1 s:
+// of a migration and a request that wait for each other, the migration ends.
 const LOCK_TIMEOUT_MS = 300;
 const RETRY_MS = 200;
 // Five minutes or more of another node's transactions; a table that is locked for longer needs an operator.
@@ -43,10 +44,10 @@ export function readMigrations(): Migration[] {
 
 /**
  * Brings the schema up to this release: all missing migrations in one transaction, under a lock that makes the nodes of
- * a cluster take turns. No timeout limits a statement: a large table takes its time. A migration that waits for a lock of
- * another node's transaction is rolled back and tried again, so that it neither ends that transaction nor makes requests
- * wait behind it. In a distributed database, the tables that a migration creates are distributed too. Returns the names of
- * those that ran.
+ * a cluster take turns. No timeout limits a statement: a large table takes its time. A migration that waits for a lock
+ * of another node's transaction is rolled back and tried again, so that it neither ends that transaction nor makes
+ * requests wait behind it. In a distributed database, the tables that a migration creates are distributed too. Returns
+ * the names of those that ran.
  * @param onMissing  gets the names of those that are going to run, once
  * @throws NewerSchemaError  if the database is ahead of this release
  */

@@ -10,9 +10,9 @@ const DEFAULT_INTERVAL_MS = 2;
 const MAX_WORDS = 200;
 
 /**
- * Sends the notifications of a process, after the commits that they announce: one statement at most every few ms with all
- * that have come, those of a channel as one payload with commas. A NOTIFY inside of the transaction would hold a lock of
- * the whole database until the transaction is flushed to disk, so that no two of them could share a flush.
+ * Sends the notifications of a process, after the commits that they announce: one statement at most every few ms with
+ * all that have come, those of a channel as one payload with commas. A NOTIFY inside of the transaction would hold a
+ * lock of the whole database until the transaction is flushed to disk, so that no two of them could share a flush.
  */
 export class Notifier {
   readonly #server: Server;

@@ -3,5 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Database } from './database.ts';
 
-/** What the parts of every role run on. A folder that needs more names it in a type of its own, such as `JobsRuntime`. */
+/**
+ * What the parts of every role run on. A folder that needs more names it in a type of its own, such as `JobsRuntime`.
+ */
 export type Runtime = { config: Config; db: Database; clock: Clock; log: Log };

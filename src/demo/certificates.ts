@@ -53,7 +53,9 @@ export function makeAuthority(name = 'Verbatim temporary CA'): CertificateAuthor
   };
 }
 
-/** A server certificate for these names and addresses, and the certificate of the temporary authority that issued it. */
+/**
+ * A server certificate for these names and addresses, and the certificate of the temporary authority that issued it.
+ */
 export function makeCertificates(hosts: { names: string[]; addresses: string[] }): ServerCertificate & { ca: string } {
   const authority = makeAuthority();
   return { ...authority.issue({ hosts: [...hosts.names, ...hosts.addresses] }), ca: authority.cert };

@@ -59,7 +59,8 @@ async function pullModel(): Promise<void> {
 }
 
 /**
- * The port of PORT, which must be free: whoever names a port expects the service there. Without PORT, 8080 or a free one.
+ * The port of PORT, which must be free: whoever names a port expects the service there.
+ * Without PORT, 8080 or a free one.
  * @throws Error  that says what to do, when PORT is no port or is in use
  */
 async function demoPort(wanted: string | undefined): Promise<number> {

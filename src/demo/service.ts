@@ -117,8 +117,8 @@ function lastLines(file: string): string {
 }
 
 /**
- * The wanted port if nobody listens on it, else a free one outside the range from which the system assigns ports: it could
- * assign a port of that range to another socket before the caller listens. Each process tries other ports first.
+ * The wanted port if nobody listens on it, else a free one outside the range from which the system assigns ports: it
+ * could assign a port of that range to another socket before the caller listens. Each process tries other ports first.
  */
 export async function freePort(wanted = 0): Promise<number> {
   if (wanted > 0 && (await canListen(wanted))) return wanted;

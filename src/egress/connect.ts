@@ -107,7 +107,8 @@ function handshake(tcp: net.Socket, address: string, request: ConnectRequest): P
     socket.on('error', (cause) => fail(handshakeError(cause)));
     socket.once('secureConnect', () => {
       socket.removeAllListeners('error');
-      // Errors are now for the user of the socket. Until it adds a listener, this one keeps them from ending the process.
+      // Errors are now for the user of the socket.
+      // Until it adds a listener, this one keeps them from ending the process.
       socket.on('error', () => undefined);
       resolve(socket);
     });

@@ -6,10 +6,13 @@ export type Deadline = {
   cancel(): void;
 };
 
-/** The open deadlines of a poster. An abort signal with a timer for each attempt costs 12 µs, a plain timer less than 1. */
+/**
+ * The open deadlines of a poster. An abort signal with a timer for each attempt costs 12 µs, a plain timer less than 1.
+ */
 export class Deadlines {
-  // An array and not a Set: each table that a growing Set leaves behind refers to the next one. Once one of them is in the
-  // old generation, all later attempts stay in memory until it is collected, which made garbage cost 10 µs per attempt.
+  // An array and not a Set: each table that a growing Set leaves behind refers to the next one. Once one of them is in
+  // the old generation, all later attempts stay in memory until it is collected, which made garbage cost 10 µs per
+  // attempt.
   readonly #open: OpenDeadline[] = [];
   #isClosed = false;
 

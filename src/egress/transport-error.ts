@@ -1,6 +1,9 @@
 type TransportErrorReason = 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
 
-/** Why an exchange with a receiver of webhooks, or with a server of audio, failed. The message is for the owner of a webhook. */
+/**
+ * Why an exchange with a receiver of webhooks, or with a server of audio, failed.
+ * The message is for the owner of a webhook.
+ */
 export class TransportError extends Error {
   readonly reason: TransportErrorReason;
 

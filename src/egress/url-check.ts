@@ -36,8 +36,8 @@ export function permittedTarget(verdict: UrlVerdict, param: string): UrlTarget {
 }
 
 /**
- * As `permittedTarget`, for the URL of a webhook. The error for a URL of the client's own machine names the command that
- * brings events there.
+ * As `permittedTarget`, for the URL of a webhook. The error for a URL of the client's own machine names the command
+ * that brings events there.
  * @throws ApiError  400 forbidden_url
  */
 export function permittedWebhook(url: string, param: string, config: Config): UrlTarget {

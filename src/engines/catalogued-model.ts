@@ -2,7 +2,10 @@ import { CATALOGUE } from '../models/catalogue.ts';
 import type { Model } from '../models/model.ts';
 import type { Licence } from './engine.ts';
 
-/** The catalogue's entry for a folder that has its name, or the name of the repository from which it was copied; else null. */
+/**
+ * The catalogue's entry for a folder that has its name, or the name of the repository from which it was copied;
+ * else null.
+ */
 export function cataloguedModel(folderName: string): Model | null {
   return CATALOGUE.find(({ name, repository }) => name === folderName || repository.endsWith(`/${folderName}`)) ?? null;
 }

@@ -4,7 +4,9 @@ import { EngineError } from './engine.ts';
 export type Permit = Disposable & {
   /** The server sent a response, with any status. */
   responded(): void;
-  /** The server sent no response: it refused or broke the connection, or the call timed out. Ignored after `responded`. */
+  /**
+   * The server sent no response: it refused or broke the connection, or the call timed out. Ignored after `responded`.
+   */
   failed(): void;
 };
 
@@ -15,12 +17,14 @@ export type CircuitBreaker = {
   isOpen(): boolean;
 };
 
-/** @param failuresMax  failed calls in a row that open the circuit; a trial call is allowed every `restMs` from then on */
+/**
+ * @param failuresMax  failed calls in a row that open the circuit; a trial call is allowed every `restMs` from then on
+ */
 export type CircuitSettings = { failuresMax: number; restMs: number; nowMs: () => number };
 
 /**
- * Rejects calls to a server that does not respond, instead of letting them queue. After a rest one trial call is allowed; the
- * others fail until the trial gets a response. Responses with an error status do not open the circuit.
+ * Rejects calls to a server that does not respond, instead of letting them queue. After a rest one trial call is
+ * allowed; the others fail until the trial gets a response. Responses with an error status do not open the circuit.
  */
 export function openCircuitBreaker({ failuresMax, restMs, nowMs }: CircuitSettings): CircuitBreaker {
   let failures = 0;

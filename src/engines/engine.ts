@@ -63,7 +63,10 @@ export type TranscribeOptions = {
 const ENGINE_FEATURES = ['words', 'confidence', 'prompt', 'keywords', 'translate'] as const;
 export type EngineFeature = (typeof ENGINE_FEATURES)[number];
 
-/** What plans do besides giving text, listed at GET /v1/models: `diarize` where the speaker model works beside the engine. */
+/**
+ * What plans do besides giving text, listed at GET /v1/models:
+ * `diarize` where the speaker model works beside the engine.
+ */
 export const PLAN_FEATURES = [...ENGINE_FEATURES, 'diarize'] as const;
 export type PlanFeature = (typeof PLAN_FEATURES)[number];
 
@@ -71,8 +74,8 @@ export type PlanFeature = (typeof PLAN_FEATURES)[number];
 export type Licence = { name: string; attribution: string };
 
 /**
- * A speech engine: transcribes pieces of at most 30 s. Of several calls at once, at most `slots` run; the others wait in
- * order of arrival.
+ * A speech engine: transcribes pieces of at most 30 s. Of several calls at once, at most `slots` run; the others wait
+ * in order of arrival.
  */
 export type Engine = AsyncDisposable & {
   /** Shown to clients as the job's `model`. */
@@ -90,7 +93,10 @@ export type Engine = AsyncDisposable & {
   licence?: Licence | null;
   /** The longest piece that it transcribes in full; 30 s when absent. */
   maxPieceSeconds?: number;
-  /** Resolves once the engine has transcribed a test signal, or a remote server accepts connections. @throws EngineError */
+  /**
+   * Resolves once the engine has transcribed a test signal, or a remote server accepts connections.
+   * @throws EngineError
+   */
   warmUp(): Promise<void>;
   /** Why the engine cannot transcribe at the moment; null or absent when no problem is known. */
   trouble?(): EngineError | null;
@@ -101,8 +107,8 @@ export type Engine = AsyncDisposable & {
 export type EngineErrorType = 'engine_error' | 'engine_timeout';
 
 /**
- * An engine that crashed, timed out, gave an invalid answer or cannot start. The message is public: clients and /readyz show
- * it. Addresses and other details belong in `cause`.
+ * An engine that crashed, timed out, gave an invalid answer or cannot start. The message is public: clients and /readyz
+ * show it. Addresses and other details belong in `cause`.
  */
 export class EngineError extends Error {
   readonly type: EngineErrorType;

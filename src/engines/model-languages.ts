@@ -2,8 +2,8 @@ import { EUROPEAN, WHISPER_LANGUAGES } from '../models/catalogue.ts';
 import { cataloguedModel } from './catalogued-model.ts';
 
 /**
- * The languages that a model knows, in its own codes; null when unknown. A family that takes the language as a setting always
- * has a list, because sherpa-onnx aborts its process for any other code.
+ * The languages that a model knows, in its own codes; null when unknown. A family that takes the language as a setting
+ * always has a list, because sherpa-onnx aborts its process for any other code.
  * @param name  of the model's folder
  * @param metadata  of its encoder, or of its only file
  */

@@ -1,8 +1,8 @@
 import { type Pcm, SAMPLE_RATE } from './engine.ts';
 
 /**
- * Samples below this are silence: 54 dB below full scale, which is quieter than any voice. For digital silence pocketsphinx
- * returns the word "in" with high confidence, and other engines return whole sentences.
+ * Samples below this are silence: 54 dB below full scale, which is quieter than any voice. For digital silence
+ * pocketsphinx returns the word "in" with high confidence, and other engines return whole sentences.
  */
 export const SILENCE_MAX_AMPLITUDE = 64;
 // No speech sound is shorter. Some models fail on so few frames, and the OpenAI API refuses them.

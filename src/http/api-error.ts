@@ -51,12 +51,17 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
     'the service is stopping, the database cannot be reached, too little disk is free, or the job queue is full; Retry-After gives the seconds to wait',
 };
 
-/** Where the service explains an error: a path of its own, for the address at which its clients reach it is theirs to know. */
+/**
+ * Where the service explains an error: a path of its own, for the address at which its clients reach it is theirs to
+ * know.
+ */
 export function docsOf(type: ErrorType): string {
   return `/docs/errors#${type}`;
 }
 
-/** A body that did not arrive in time: answered 408 with the type invalid_request. The message is sent to the client. */
+/**
+ * A body that did not arrive in time: answered 408 with the type invalid_request. The message is sent to the client.
+ */
 export class BodyTimeoutError extends Error {}
 
 type ApiErrorOptions = {
@@ -69,8 +74,8 @@ type ApiErrorOptions = {
 };
 
 /**
- * A mistake that the caller can correct, or a state that it must wait for. The message is shown to the caller unchanged:
- * a sentence that says what to do, with no SQL, path or secret in it.
+ * A mistake that the caller can correct, or a state that it must wait for. The message is shown to the caller
+ * unchanged: a sentence that says what to do, with no SQL, path or secret in it.
  */
 export class ApiError extends Error {
   readonly type: ErrorType;

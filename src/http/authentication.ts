@@ -15,7 +15,9 @@ const KEY_IN_QUERY = /[?&](x-)?(api[-_]?key|key|(access[-_]?)?token)=/i;
 export type Auth = {
   /** The owner of an API key; null for an unknown or expired key. @param keyHash  SHA-256 of the key */
   findCaller(keyHash: Buffer): Promise<Caller | null>;
-  /** What became of a key that has no owner; null for one that was never known. Absent: nothing is known of such keys. */
+  /**
+   * What became of a key that has no owner; null for one that was never known. Absent: nothing is known of such keys.
+   */
   findEndedKey?(keyHash: Buffer): Promise<EndedKey | null>;
   /** The same of a session; absent: there are none. @param tokenHash  SHA-256 of the cookie's value */
   findCallerBySession?(tokenHash: Buffer): Promise<Caller | null>;
@@ -56,7 +58,10 @@ export async function authenticate(request: Request, auth: Omit<Auth, 'adminToke
   return caller ?? (await refuseKey(key, auth, note));
 }
 
-/** The log tells unknown, revoked and expired keys apart; whoever has an expired key is told of it. @throws ApiError  401 */
+/**
+ * The log tells unknown, revoked and expired keys apart; whoever has an expired key is told of it.
+ * @throws ApiError  401
+ */
 async function refuseKey(key: string, { findEndedKey }: Omit<Auth, 'adminToken'>, note: Note): Promise<never> {
   const ended = (canBeKey(key) && (await findEndedKey?.(hashKey(key)))) || null;
   note({
@@ -79,8 +84,8 @@ function adviceWithoutKey({ url, rawHeaders }: Request): string {
 }
 
 /**
- * Browsers send the cookie with requests of other pages too. What changes something must name the session beside the cookie,
- * which other pages cannot know.
+ * Browsers send the cookie with requests of other pages too. What changes something must name the session beside the
+ * cookie, which other pages cannot know.
  * @throws ApiError  401
  */
 async function callerOfSession(
@@ -123,8 +128,8 @@ export function requireScope(key: Caller['key'], ...scopes: Scope[]): void {
 }
 
 /**
- * Checks the operator's token, in constant time. A client that has sent too many wrong ones is refused with the right one
- * too, without a look at it. A request without a token is a mistake, no guess.
+ * Checks the operator's token, in constant time. A client that has sent too many wrong ones is refused with the right
+ * one too, without a look at it. A request without a token is a mistake, no guess.
  * @param client  the address whose wrong tokens are counted together
  * @throws ApiError  401 for a missing or wrong token, 429 for any token after too many wrong ones
  */
@@ -203,7 +208,11 @@ function bearerTokens(rawHeaders: string[]): string[] {
   return values.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1] ?? '').filter((token) => token !== '');
 }
 
-/** All values of a header. @param rawHeaders  Node's list of names and values: `headers` joins them @param name  in lower case */
+/**
+ * All values of a header.
+ * @param rawHeaders  Node's list of names and values: `headers` joins them
+ * @param name  in lower case
+ */
 export function headerValues(rawHeaders: string[], name: string): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name)

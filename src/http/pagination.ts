@@ -35,8 +35,8 @@ export const pageFields = {
 export const pageQuery = Type.Object(pageFields);
 
 /**
- * The cursor for the rows that follow (are older than) the row with this id: the id without its prefix. Ids sort by time
- * and never change. `withListCursors` adds the hash of the list.
+ * The cursor for the rows that follow (are older than) the row with this id: the id without its prefix. Ids sort by
+ * time and never change. `withListCursors` adds the hash of the list.
  */
 export function encodeCursor(id: string): string {
   return id.slice(id.indexOf('_') + 1);
@@ -96,8 +96,8 @@ export function pageOf<Row extends { id: string }, Item>(
 type ListCall = Call<unknown, Record<string, unknown>, unknown>;
 
 /**
- * The route's handler. That of a list gets and returns positions; clients get them after a hash of the list, of its owner and
- * of its filters.
+ * The route's handler. That of a list gets and returns positions; clients get them after a hash of the list, of its
+ * owner and of its filters.
  * @throws ApiError  400 for a cursor of another list, of other filters or of another account
  */
 export function withListCursors({ path, schema, handle }: Route): Route['handle'] {

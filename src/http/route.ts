@@ -24,13 +24,14 @@ export type IdempotencyHandle = {
   /** Whether an earlier request with the key left an answer or a job, which this request may only be given again. */
   isRepeat: boolean;
   /**
-   * Compares the body with that of the earlier request. The handler of an upload calls it after reading the body; for all
-   * other routes the server has called it before the handler runs.
+   * Compares the body with that of the earlier request. The handler of an upload calls it after reading the body; for
+   * all other routes the server has called it before the handler runs.
    * @throws ApiError  409 when the key was used for another body
    */
   identify(fingerprint: string): Identified;
   /**
-   * Stores the job's id with the key, in the transaction that inserts the job: a retry after a crash is answered with the job.
+   * Stores the job's id with the key, in the transaction that inserts the job:
+   * a retry after a crash is answered with the job.
    * @throws ApiError  409 when another request has acquired the key
    */
   bindJob(tx: Sql, jobId: string): Promise<void>;
@@ -156,7 +157,10 @@ export type Route = Access & {
   takesRawAudio?: boolean;
   /** The handler gets the text of the JSON body too, which may contain U+0000 as an escape. */
   keepsBodyText?: boolean;
-  /** A saved answer is sent again to the key that asked first only: it shows what other keys of the account may not have. */
+  /**
+   * A saved answer is sent again to the key that asked first only:
+   * it shows what other keys of the account may not have.
+   */
   replaysToSameKey?: boolean;
   summary: string;
   /** Markdown for the API reference, in addition to the summary. */
@@ -173,7 +177,10 @@ export type Route = Access & {
 
 type StaticOr<Schema, Else> = Schema extends TSchema ? Static<Schema> : Else;
 
-/** The answers that a route's schema allows, discriminated by status. A route without described answers may answer anything. */
+/**
+ * The answers that a route's schema allows, discriminated by status.
+ * A route without described answers may answer anything.
+ */
 type AnswerOf<Answers> = [keyof Answers] extends [never] ? Answer : DescribedAnswer<Answers>;
 
 type DescribedAnswer<Answers> = {

@@ -6,9 +6,9 @@ type Schema = Record<string, unknown>;
 const OPTIONAL = '~optional';
 
 /**
- * The builders of TypeBox that the service uses, with the library's types: each returns a JSON Schema as a plain object.
- * The library itself loads 373 modules, a quarter of the processor time of the start of the `http` process, and 3 MB. A
- * test compares the schemas with those of the library.
+ * The builders of TypeBox that the service uses, with the library's types: each returns a JSON Schema as a plain
+ * object. The library itself loads 373 modules, a quarter of the processor time of the start of the `http` process, and
+ * 3 MB. A test compares the schemas with those of the library.
  */
 export const Type = {
   String: ofType('string'),

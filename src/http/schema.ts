@@ -8,8 +8,8 @@ export type { Static, TSchema };
 export const COMPONENT = 'x-component';
 
 /**
- * The keyword for constraints that only the OpenAPI document has: the form that clients should send, where the validation
- * accepts others too.
+ * The keyword for constraints that only the OpenAPI document has: the form that clients should send, where the
+ * validation accepts others too.
  */
 export const DOCUMENTED = 'x-documented';
 

@@ -4,7 +4,10 @@ import { DOCUMENTED, Type } from './schema.ts';
 
 const MAX_TIME_CHARS = 40;
 
-/** The schema of a time in a request, which `readTime` reads: clients should send a time, a day (in UTC) is accepted too. */
+/**
+ * The schema of a time in a request, which `readTime` reads:
+ * clients should send a time, a day (in UTC) is accepted too.
+ */
 export function timeParameter(description?: string) {
   const documented = { [DOCUMENTED]: { format: 'date-time' } };
   return Type.String({ maxLength: MAX_TIME_CHARS, ...(description && { description }), ...documented });

@@ -6,9 +6,9 @@ const MAX_CLIENTS = 10_000;
 type Attempts = { count: number; sinceMs: number };
 
 /**
- * Counts wrong operator tokens. After 10 in a minute, every token of that client is refused for the rest of the minute, the
- * right one too: an answer would tell that it is right. After 100 of all clients together, every client that has sent a
- * wrong one is refused. Stores at most 10,000 clients and deletes the oldest first.
+ * Counts wrong operator tokens. After 10 in a minute, every token of that client is refused for the rest of the minute,
+ * the right one too: an answer would tell that it is right. After 100 of all clients together, every client that has
+ * sent a wrong one is refused. Stores at most 10,000 clients and deletes the oldest first.
  */
 export class WrongTokens {
   readonly #clients = new Map<string, Attempts>();

@@ -5,7 +5,9 @@ import type { TranscriptFormat } from './transcript.ts';
 
 type Field = { option: keyof CaptionOptions; min: number; max: number; isWhole?: true; perUnit?: 1000; says: string };
 
-/** The options of captions by their names in requests. Times are in seconds there, in milliseconds in `CaptionOptions`. */
+/**
+ * The options of captions by their names in requests. Times are in seconds there, in milliseconds in `CaptionOptions`.
+ */
 const FIELDS = {
   max_line_length: { option: 'maxLineLength', min: 10, max: 120, isWhole: true, says: 'Characters of a line.' },
   max_lines: { option: 'maxLines', min: 1, max: 4, isWhole: true, says: 'Lines of a caption.' },
@@ -62,7 +64,8 @@ export function readCaptionFields(
 }
 
 /**
- * Whether the form asks for names in captions: by `speakers=true`, or by the number of speakers, which has the same field.
+ * Whether the form asks for names in captions:
+ * by `speakers=true`, or by the number of speakers, which has the same field.
  * @throws ApiError  400 for `speakers=true` with a format that has no captions
  */
 export function readCaptionNames(fields: ReadonlyMap<string, string>, format: TranscriptFormat): boolean {
@@ -81,7 +84,8 @@ function isCaptionFormat(format: TranscriptFormat): boolean {
 }
 
 /**
- * How captions are shaped: null for one caption per segment, when no option is given. Other options have their defaults.
+ * How captions are shaped: null for one caption per segment, when no option is given.
+ * Other options have their defaults.
  * @throws ApiError  400 for options that do not apply to the format or contradict each other
  */
 export function captionOptions(request: CaptionRequest, format: TranscriptFormat): CaptionOptions | null {

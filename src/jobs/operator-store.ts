@@ -26,7 +26,10 @@ export type JobSummary = Pick<
 
 type SummaryFilter = { status: JobState | null; accountId: string | null };
 
-/** Jobs of all accounts, newest first. One statement per shard, each by the primary key. @param beforeId  null: the first page */
+/**
+ * Jobs of all accounts, newest first. One statement per shard, each by the primary key.
+ * @param beforeId  null: the first page
+ */
 export async function listJobSummaries(
   sql: Sql,
   filter: SummaryFilter,

@@ -7,8 +7,8 @@ import { type RequestFields, readBoolean, readNumber, refusal, WORD_BYTES } from
 import { checkSpeakerOptions, readDiarize, readSpeakerCount, type SpeakerOptions } from './speaker-options.ts';
 
 /**
- * What a request may ask of a job, as it is stored and shown, beside the plan, the language, word times and metadata, which
- * have columns. An option that was not given is absent.
+ * What a request may ask of a job, as it is stored and shown, beside the plan, the language, word times and metadata,
+ * which have columns. An option that was not given is absent.
  */
 export type JobOptions = {
   /** Context for the engine. */

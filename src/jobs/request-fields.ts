@@ -1,8 +1,8 @@
 import { ApiError } from '../http/api-error.ts';
 
 /**
- * The fields of a request by name, each as the text that a form carries: `true`, `7`, JSON. Repeated fields are in `lists`,
- * in order. A JSON body is read by converting its values to this.
+ * The fields of a request by name, each as the text that a form carries: `true`, `7`, JSON. Repeated fields are in
+ * `lists`, in order. A JSON body is read by converting its values to this.
  */
 export type RequestFields = { fields: ReadonlyMap<string, string>; lists: ReadonlyMap<string, readonly string[]> };
 

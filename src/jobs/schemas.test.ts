@@ -24,7 +24,8 @@ test('the schema of the form names every field that the form accepts, and no oth
 });
 
 test('the schemas name every field of a job, alone and in lists', () => {
-  // Only the answer that makes a job shows the secret of its own webhook; only a live one that has not ended shows `live`.
+  // Only the answer that makes a job shows the secret of its own webhook;
+  // only a live one that has not ended shows `live`.
   const shown = [...Object.keys(showWaitingJob(job, 1)), 'webhook_secret', 'live'];
   assert.deepEqual(Object.keys(jobSchema.properties).sort(), shown.sort());
   assert.deepEqual(

@@ -17,8 +17,8 @@ export const JOB_HEAD_COLUMNS = selectColumns('jobs', { ...OPEN, ...SHORT_END })
 // Of all fields but options, tracks and metadata, whose lengths differ most.
 const OTHER_LIST_BYTES = 2048;
 /**
- * The columns of a job in a list: the beginning of its text, with one character more than is shown, no segments, and the size
- * of the row for `firstBytes`.
+ * The columns of a job in a list: the beginning of its text, with one character more than is shown, no segments, and
+ * the size of the row for `firstBytes`.
  */
 export const LIST_COLUMNS = `${JOB_HEAD_COLUMNS},
   left(jobs.transcript, ${MAX_LIST_TEXT_CHARS + 1}) as transcript, null as segments,
@@ -27,8 +27,8 @@ export const LIST_COLUMNS = `${JOB_HEAD_COLUMNS},
 /** The columns of a job without its words, which are long. */
 export const JOB_COLUMNS = selectColumns('jobs', { ...OPEN, ...ended });
 
-// Of text, segments and words together. A longer job is read by a statement of its own, on a connection where nothing waits
-// behind it.
+// Of text, segments and words together. A longer job is read by a statement of its own, on a connection where nothing
+// waits behind it.
 const LONG_BYTES = 256 * 1024;
 /** The turns of those who read long jobs: ten at once would fill the memory, and delay all other requests. */
 export const longReads = openFairSemaphore({ permits: 2, perOwner: 1 });

@@ -10,7 +10,10 @@ import type { jobInListSchema, jobSchema } from './schemas.ts';
 import { MAX_LIST_TEXT_CHARS } from './store.ts';
 import { translatedTo } from './transcript.ts';
 
-/** A job as the API and the events show it, with its segments. Serialise it with `writeJson`, which keeps metadata unchanged. */
+/**
+ * A job as the API and the events show it, with its segments.
+ * Serialise it with `writeJson`, which keeps metadata unchanged.
+ */
 export function showJob(job: Job): Static<typeof jobSchema> {
   const { segments, ...rest } = partsOf(job);
   return { ...rest.head, segments, ...rest.tail };

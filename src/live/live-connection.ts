@@ -29,7 +29,9 @@ const STOP_CODES = {
   away: CLOSE.overloaded,
 } as const;
 
-/** A client of `/v1/live/:job_id`: its frames become calls of the session, what the session decides becomes messages. */
+/**
+ * A client of `/v1/live/:job_id`: its frames become calls of the session, what the session decides becomes messages.
+ */
 export class LiveConnection implements SocketUser {
   readonly #api: LiveApi;
   readonly #socket: OpenSocket;

@@ -13,8 +13,8 @@ const CLOSE_AFTER_MS = 60_000;
 const FULL_RETRY_SECONDS = '5';
 
 /**
- * The live engines of this node: opened for the first session, closed a minute after the last. Plans with the same spec share
- * one.
+ * The live engines of this node: opened for the first session, closed a minute after the last. Plans with the same spec
+ * share one.
  */
 export class LiveEngines {
   readonly #runtime: Runtime;

@@ -96,8 +96,8 @@ export class LiveHost {
   }
 
   /**
-   * Takes a session over for a client that connects; nobody else can write it any more. Null when the job has ended, or is
-   * none of the account.
+   * Takes a session over for a client that connects; nobody else can write it any more. Null when the job has ended, or
+   * is none of the account.
    * @throws ApiError  503
    */
   async take(key: JobKey & { accountId: string }, plan: Plan): Promise<Taken | null> {

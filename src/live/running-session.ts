@@ -43,8 +43,8 @@ const CHECK_EVERY_MS = 1_000;
 const BEHIND_SECONDS = 5;
 
 /**
- * A session that a client is connected to: what `LiveSession` decides, paid for before it is taken, under a lease that is
- * renewed, until its job ends or the client goes.
+ * A session that a client is connected to: what `LiveSession` decides, paid for before it is taken, under a lease that
+ * is renewed, until its job ends or the client goes.
  */
 export class RunningSession {
   readonly #runtime: LiveRuntime;

@@ -25,8 +25,8 @@ const MOONSHINE_TOKENS = file(
 /**
  * The models that `verbatim models` knows, best first for each purpose.
  *
- * Revisions, sizes and SHA-256 come from several public projects that pin the same files and agree with each other. WER are
- * the published ones of the full precision models; int8 differs by some hundredths to tenths of a percent.
+ * Revisions, sizes and SHA-256 come from several public projects that pin the same files and agree with each other. WER
+ * are the published ones of the full precision models; int8 differs by some hundredths to tenths of a percent.
  */
 export const CATALOGUE: readonly Model[] = [
   {
@@ -274,7 +274,8 @@ export const CATALOGUE: readonly Model[] = [
     wer: null,
     needsMemoryMb: 1000,
     advice: 'tells speakers apart (diarize=true), beside any engine; transcribes nothing',
-    // Between the values at which published tests with embeddings of this kind had the fewest errors; not measured here.
+    // Between the values at which published tests with embeddings of this kind had the fewest errors;
+    // not measured here.
     speakerThresholds: { cluster: 0.7, join: 0.45 },
   },
 ];

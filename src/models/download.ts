@@ -26,7 +26,8 @@ const READ_BYTES = 2 ** 20;
 /**
  * Downloads a file to `target`, resumes an earlier attempt, checks the digest and syncs it to disk.
  * @returns the file's SHA-256 in hex
- * @throws ModelError  `unreachable` after five attempts without data, `wrong_bytes` when a fresh copy has another digest
+ * @throws ModelError  `unreachable` after five attempts without data, `wrong_bytes` when a fresh copy has another
+ *                     digest
  */
 export async function downloadChecked(file: ExpectedFile, options: DownloadOptions): Promise<string> {
   await mkdir(path.dirname(options.target), { recursive: true });

@@ -34,7 +34,10 @@ export async function pulledModels(modelsDir: string): Promise<string[]> {
     .sort();
 }
 
-/** A missing folder has no models. Any other error is reported, because starting without models would use a worse engine. */
+/**
+ * A missing folder has no models. Any other error is reported, because starting without models would use a worse
+ * engine.
+ */
 function emptyWhenMissing(folder: string): (error: NodeJS.ErrnoException) => [] {
   return (error) => {
     if (error.code === 'ENOENT') return [];

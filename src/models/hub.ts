@@ -42,7 +42,8 @@ export class HubAnswerError extends Error {
 
 /**
  * The model's files as the hub lists them, compared with the catalogue before the download.
- * @throws ModelError  when the hub is unreachable, lacks the model or a file, or lists other sizes or digests than the catalogue
+ * @throws ModelError  when the hub is unreachable, lacks the model or a file, or lists other sizes or digests than the
+ *                     catalogue
  */
 export async function expectFiles(model: Model, hubUrl: string, signal: AbortSignal): Promise<ExpectedFile[]> {
   const sources = Map.groupBy(model.files, ({ source }) => source ?? model);

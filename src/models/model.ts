@@ -37,8 +37,8 @@ export type Model = HubSource & {
   name: string;
   title: string;
   /**
-   * `streaming` transcribes live sessions only; `vad` is a voice detector and `speakers` tells voices apart: they transcribe
-   * nothing.
+   * `streaming` transcribes live sessions only; `vad` is a voice detector and `speakers` tells voices apart: they
+   * transcribe nothing.
    */
   family: 'parakeet-tdt' | 'parakeet-ctc' | 'whisper' | 'moonshine' | 'streaming' | 'vad' | 'speakers';
   files: readonly ModelFile[];
@@ -56,7 +56,9 @@ export type Model = HubSource & {
   speakerThresholds?: SpeakerThresholds;
 };
 
-/** Whether the model transcribes jobs: streaming models, voice detectors and speaker models work beside one that does. */
+/**
+ * Whether the model transcribes jobs: streaming models, voice detectors and speaker models work beside one that does.
+ */
 export function isSpeechModel({ family }: Pick<Model, 'family'>): boolean {
   return family !== 'streaming' && family !== 'vad' && family !== 'speakers';
 }

@@ -25,8 +25,8 @@ export type Offer = {
 };
 
 /**
- * `present`: there is a model already. `not_asked`: there is no terminal, or the question was answered before. `unreachable`: no
- * hub responded in time. `failed`: the pull failed.
+ * `present`: there is a model already. `not_asked`: there is no terminal, or the question was answered before.
+ * `unreachable`: no hub responded in time. `failed`: the pull failed.
  */
 export type Offered = 'present' | 'pulled' | 'declined' | 'not_asked' | 'unreachable' | 'failed';
 
@@ -35,8 +35,8 @@ const REACH_MS = 3000;
 const ANSWER_MS = 20_000;
 
 /**
- * Offers or pulls the small English model on a machine without a model. Writes one line when it cannot; does not throw for an
- * unreachable hub, for which it waits at most `reachMs`.
+ * Offers or pulls the small English model on a machine without a model. Writes one line when it cannot; does not throw
+ * for an unreachable hub, for which it waits at most `reachMs`.
  */
 export async function offerFirstModel(offer: Offer): Promise<Offered> {
   const { modelsDir, hubUrl, how, input, output, signal, catalogue = CATALOGUE, command = 'verbatim' } = offer;

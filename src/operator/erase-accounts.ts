@@ -14,7 +14,8 @@ type DeletedAccount = { shard: number; id: string };
 /** Erases at most `limit` rows of an account. Returns how many. */
 type Step = (runtime: StorageRuntime, account: DeletedAccount, limit: number) => Promise<number>;
 
-// What requests and jobs that had begun before may still add is erased too: the longest upload takes 6 h, and a job less.
+// What requests and jobs that had begun before may still add is erased too:
+// the longest upload takes 6 h, and a job less.
 const KEEP_MS = 24 * 3_600_000;
 const MAX_ACCOUNTS = 100;
 const REMOVED_AT_ONCE = 50;

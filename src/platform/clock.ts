@@ -25,7 +25,10 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Waits for a promise, at most `ms` or until the signal aborts. True when the promise came first. Leaves no timer behind. */
+/**
+ * Waits for a promise, at most `ms` or until the signal aborts.
+ * True when the promise came first. Leaves no timer behind.
+ */
 export async function waitAtMost(
   clock: Clock,
   promise: Promise<unknown>,

@@ -17,9 +17,9 @@ const EXIT_WRITE_MS = 1_000;
 const EXIT_RETRY_MS = 10;
 
 /**
- * Lines on standard output, JSON unless a terminal reads them: one wide line per request, job and failed attempt. `error` means that a person must act,
- * `warn` that the service recovered, `info` is the wide line; successful attempts are at `debug`.
- * Callers pass ids, durations in ms and outcomes; never a key, a secret, a transcript or metadata.
+ * Lines on standard output, JSON unless a terminal reads them: one wide line per request, job and failed attempt.
+ * `error` means that a person must act, `warn` that the service recovered, `info` is the wide line; successful attempts
+ * are at `debug`. Callers pass ids, durations in ms and outcomes; never a key, a secret, a transcript or metadata.
  * @param level  a pino level name, or `silent`
  * @param format  as LOG_FORMAT
  */
@@ -44,8 +44,9 @@ export function isLogText(format: string): boolean {
 let standardOutput: LineStream | null = null;
 
 /**
- * Standard output of this process: writes the lines of 50 ms together, a line of level `warn` or above and those before it at
- * once, and the rest when the process exits. Keeps lines that cannot be written, as on a full disk, and writes them later.
+ * Standard output of this process: writes the lines of 50 ms together, a line of level `warn` or above and those before
+ * it at once, and the rest when the process exits. Keeps lines that cannot be written, as on a full disk, and writes
+ * them later.
  */
 function openStandardOutput(isText: boolean): LineStream {
   // Only `flush` writes to the descriptor: what is given to `write` at the exit, pino then writes and waits for.
@@ -102,7 +103,10 @@ function openStandardOutput(isText: boolean): LineStream {
   };
 }
 
-/** Writes the text to standard output, waiting for a slow reader. False when that fails, or takes longer than `EXIT_WRITE_MS`. */
+/**
+ * Writes the text to standard output, waiting for a slow reader.
+ * False when that fails, or takes longer than `EXIT_WRITE_MS`.
+ */
 function writeBeforeExit(text: string): boolean {
   const endsAtMs = performance.now() + EXIT_WRITE_MS;
   const pause = new Int32Array(new SharedArrayBuffer(4));

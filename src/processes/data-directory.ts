@@ -22,8 +22,8 @@ export function keptNodeId(config: Config): string {
 export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
 
 /**
- * Creates the data directory (0700) and returns the two secrets of the node: from the settings, else from the files that
- * the first start created (0600).
+ * Creates the data directory (0700) and returns the two secrets of the node: from the settings, else from the files
+ * that the first start created (0600).
  * @throws FolderError  if this process cannot write to the directory
  * @throws Error            if the contents of a file are invalid
  */
@@ -53,8 +53,8 @@ function keptKeys(file: string): Buffer[] {
 }
 
 /**
- * The text in a file, which is created when it does not exist, and is durable before it is used. Two processes that start at
- * once get the same text.
+ * The text in a file, which is created when it does not exist, and is durable before it is used. Two processes that
+ * start at once get the same text.
  */
 function keptText(file: string, make: () => string): string {
   if (!fs.existsSync(file)) {

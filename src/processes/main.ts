@@ -108,7 +108,10 @@ type Start = { config: Config; log: Log; secretsKeys: Buffer[] };
 
 type Store = { url: string; directUrl?: string; maxConnections?: number; stop(): Promise<void> };
 
-/** The database of this node, migrated: the one that DATABASE_URL names, else the embedded one. Null when stopped before. */
+/**
+ * The database of this node, migrated: the one that DATABASE_URL names, else the embedded one.
+ * Null when stopped before.
+ */
 async function openStore(start: Start, stopping: AbortSignal): Promise<Store | null> {
   const { config, log } = start;
   const url = config.databaseUrl;

@@ -18,7 +18,9 @@ export function starting(part: Part): RoleStatus {
   return { ready: false, reasons: [`The ${part} process is starting.`] };
 }
 
-/** What a process gets from the parent. It holds secrets, which in the environment `ps` and child processes could read. */
+/**
+ * What a process gets from the parent. It holds secrets, which in the environment `ps` and child processes could read.
+ */
 export type StartOrder = {
   databaseUrl: string;
   /** PostgreSQL itself, where `databaseUrl` is a pooler that pools by transaction. */

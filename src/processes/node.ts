@@ -24,18 +24,19 @@ type NodeOptions = Pick<Runtime, 'db' | 'clock' | 'log'> & {
   signal: AbortSignal;
 };
 
-// A node is seldom brought down by a job of its own, and takes up all that was under way at once: a few crashes in a row,
-// for whatever reason, must not use up the attempts of these jobs. A job that does bring it down comes to its end all the same.
+// A node is seldom brought down by a job of its own, and takes up all that was under way at once: a few crashes in a
+// row, for whatever reason, must not use up the attempts of these jobs.
+// A job that does bring it down comes to its end all the same.
 const FREE_STARTS_AFTER_NODE_CRASH = 10;
 const RETRY_MS = 500;
 // By then all leases have ended by themselves.
 const MOST_RELEASE_TRIES = 60;
 
 /**
- * Takes the name that the data directory gives to this node, and whatever the node was at when it ended last. Where another
- * process has that name (on a copy of the directory, or on the same one), this node goes by a new name until its end, and
- * leaves the other's leases alone: a lock in the database tells, which ends with the process that holds it.
- * Waits for a database that is away.
+ * Takes the name that the data directory gives to this node, and whatever the node was at when it ended last. Where
+ * another process has that name (on a copy of the directory, or on the same one), this node goes by a new name until
+ * its end, and leaves the other's leases alone: a lock in the database tells, which ends with the process that holds
+ * it. Waits for a database that is away.
  */
 export async function openNode({ db, lockUrl, keptId, clock, log, signal }: NodeOptions): Promise<Node> {
   const closing = new AbortController();

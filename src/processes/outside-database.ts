@@ -12,8 +12,8 @@ type DatabaseCheck = (sql: Sql) => Promise<void>;
 const RETRY_DELAY_MS = 500;
 
 /**
- * Checks and migrates the database that the settings name. Waits while the database is not reachable: it may be starting
- * at the same time. Resolves with null when the signal aborts.
+ * Checks and migrates the database that the settings name. Waits while the database is not reachable: it may be
+ * starting at the same time. Resolves with null when the signal aborts.
  * @throws UnusableDatabaseError  when waiting cannot help, with the setting to change
  */
 export async function prepareOutside(

@@ -7,7 +7,8 @@ import type { Part } from '../rules/network/connection-share.ts';
 
 /**
  * What whoever started the service at a terminal wants to know when it is ready: five lines.
- * @param about  the address of the console, and the engines, as the roles report them; absent where the node has no such role
+ * @param about  the address of the console, and the engines, as the roles report them; absent where the node has no
+ *               such role
  */
 export function readyLines(config: Config, about: Partial<Record<Part, string>>): string {
   const { adminToken, command } = config;

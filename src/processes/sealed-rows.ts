@@ -12,12 +12,13 @@ import { openSecretBox } from '../webhooks/secrets/secrets.ts';
 /** What is sealed, and what for. */
 type Sealed = [place: string, sealed: Buffer | null];
 
-// A start is not to read large tables. The last rows: a rotation of the key that was left unfinished began with the first.
+// A start is not to read large tables. The last rows:
+// a rotation of the key that was left unfinished began with the first.
 const ROWS_PER_TABLE = 100;
 
 /**
- * Stops a start without the key that encrypted the rows of the database: deliveries of their webhooks would wait for ever, and
- * new rows would be encrypted with another key.
+ * Stops a start without the key that encrypted the rows of the database: deliveries of their webhooks would wait for
+ * ever, and new rows would be encrypted with another key.
  * @throws UnknownKeyError  unless UNREADABLE_ROWS is keep
  */
 export async function requireKeys(

@@ -39,8 +39,8 @@ export type SupervisorOptions = {
 };
 
 /**
- * Runs the processes of a node and restarts those that crash. The processes are forked by the constructor, so that their
- * code loads while the database starts. They exchange messages with the parent only: statuses, metrics, stop.
+ * Runs the processes of a node and restarts those that crash. The processes are forked by the constructor, so that
+ * their code loads while the database starts. They exchange messages with the parent only: statuses, metrics, stop.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -153,7 +153,9 @@ export class Supervisor {
   }
 }
 
-/** @throws Error  for some of the reasons why a process cannot be started; the others are reported by its `error` event */
+/**
+ * @throws Error  for some of the reasons why a process cannot be started; the others are reported by its `error` event
+ */
 function forkRole(parts: Part[], { entry }: SupervisorOptions): ChildProcess {
   return fork(entry, parts, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -14,8 +14,8 @@ export class FolderError extends Error {
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'];
 
 /**
- * Creates the folder (0700) if there is none, and tests that this process can write to it. The mode of a folder that belongs to
- * another user stays: a volume of Kubernetes belongs to root and is writable for the group of the process.
+ * Creates the folder (0700) if there is none, and tests that this process can write to it. The mode of a folder that
+ * belongs to another user stays: a volume of Kubernetes belongs to root and is writable for the group of the process.
  * @throws FolderError  when it cannot be created, or not be written to
  */
 export function openWritableFolder(folder: string): void {

@@ -22,7 +22,10 @@ export const BOUNDS = {
   renewEveryMs: 2_000,
   /** After a renewal that failed. */
   renewAgainMs: 250,
-  /** A claim changes nothing when it runs so long after the read of the queue; so does a return of jobs whose leases ended. */
+  /**
+   * A claim changes nothing when it runs so long after the read of the queue;
+   * so does a return of jobs whose leases ended.
+   */
   claimValidMs: 3_000,
   /** After a database failure, no jobs are returned for so long. */
   returnPauseMs: 5_000,

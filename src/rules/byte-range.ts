@@ -2,8 +2,8 @@
 export type ByteRange = { first: number; last: number };
 
 /**
- * The bytes that a Range header asks for: all, a part, or none that exist. A header that is malformed, of another unit, or
- * for several parts is ignored: all bytes are sent. Source: RFC 9110, section 14.
+ * The bytes that a Range header asks for: all, a part, or none that exist. A header that is malformed, of another unit,
+ * or for several parts is ignored: all bytes are sent. Source: RFC 9110, section 14.
  * @param sizeBytes  of the whole file, 1 or more
  */
 export function readByteRange(header: string | null, sizeBytes: number): ByteRange | 'all' | 'none' {

@@ -17,8 +17,8 @@ const POOLER_REFUSALS: [RegExp, string][] = [
 ];
 
 /**
- * Whether a failure to connect or to migrate is transient: the server starts, stops, is not reachable yet, or has too many
- * clients. A wrong name, password, privilege, certificate or version is permanent.
+ * Whether a failure to connect or to migrate is transient: the server starts, stops, is not reachable yet, or has too
+ * many clients. A wrong name, password, privilege, certificate or version is permanent.
  * @param code  SQLSTATE, or the code of a system error; null for an error of the client's own timers
  */
 export function decideStart({ code, message }: { code: string | null; message: string }): StartDecision {

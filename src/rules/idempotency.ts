@@ -56,8 +56,8 @@ export function isIdempotencyKey(value: string): boolean {
 const STATUSES_OF_REFUSALS = [400, 401, 402, 403, 404, 413, 415, 429, 500, 503];
 
 /**
- * Whether an answer is saved and sent again: that of a request whose processing began. After a refusal the same key takes a
- * corrected request, or the same one after a top-up.
+ * Whether an answer is saved and sent again: that of a request whose processing began. After a refusal the same key
+ * takes a corrected request, or the same one after a top-up.
  */
 export function isKeptStatus(status: number): boolean {
   return !STATUSES_OF_REFUSALS.includes(status);

@@ -1,4 +1,7 @@
-/** What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, session, request, ledger entry, delivery row, audit entry. */
+/**
+ * What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, session, request, ledger
+ * entry, delivery row, audit entry.
+ */
 export type IdPrefix = 'wh' | 'whj' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses' | 'req' | 'led' | 'dl' | 'aud';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

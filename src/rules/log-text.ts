@@ -2,8 +2,8 @@
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * A line of JSON of the log as a line for a terminal: time, level, role, message, and the other fields as `name=value`. Text of
- * strangers, such as a path, cannot control the terminal: control characters are shown as `\u001b`.
+ * A line of JSON of the log as a line for a terminal: time, level, role, message, and the other fields as `name=value`.
+ * Text of strangers, such as a path, cannot control the terminal: control characters are shown as `\u001b`.
  * @param json  an object with `level`, `time` and `msg`
  */
 export function textOfLogLine(json: string): string {

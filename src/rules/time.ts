@@ -2,8 +2,8 @@
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i;
 
 /**
- * The time that an ISO 8601 text names: a date and a time with an offset, or a date alone (UTC). Null for anything else, days that
- * their month does not have included.
+ * The time that an ISO 8601 text names: a date and a time with an offset, or a date alone (UTC). Null for anything
+ * else, days that their month does not have included.
  */
 export function parseTime(text: string): Date | null {
   const [, day] = ISO_TIME.exec(text) ?? [];

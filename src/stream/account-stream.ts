@@ -21,11 +21,13 @@ export type StreamOrder = {
 // Below the 60 s after which proxies commonly close an idle connection.
 const KEEP_ALIVE_MS = 15_000;
 const RECONNECT_AFTER_MS = 2_000;
-// The time of a row may be earlier than the start of its transaction: a worker reads the time of an end, then writes it.
+// The time of a row may be earlier than the start of its transaction:
+// a worker reads the time of an end, then writes it.
 const MARGIN_MS = BOUNDS.streamMarginMs;
 // A transaction that runs longer is not waited for.
 const LONGEST_WINDOW_MS = 60_000;
-// Of a frame while its client does not read: the body as bytes, as text, within the frame, and in the buffer of the socket.
+// Of a frame while its client does not read: the body as bytes, as text, within the frame, and in the buffer of the
+// socket.
 const HELD_PER_CHARACTER = 4;
 // 1 ms of writing.
 const CHARACTERS_PER_TURN = 128 * 1024;
@@ -33,9 +35,10 @@ const CHARACTERS_PER_TURN = 128 * 1024;
 const PAUSE_MS = 200;
 
 /**
- * An account's changes as server-sent events, until `signal` aborts or the process stops. Each row is sent at least once,
- * in the order of their times but for `MARGIN_MS`: rows become visible in the order of their commits, so each read begins
- * that long before the horizon of the last one, and leaves out what was sent. Reads as fast as the client takes frames.
+ * An account's changes as server-sent events, until `signal` aborts or the process stops. Each row is sent at least
+ * once, in the order of their times but for `MARGIN_MS`: rows become visible in the order of their commits, so each
+ * read begins that long before the horizon of the last one, and leaves out what was sent.
+ * Reads as fast as the client takes frames.
  */
 export async function* streamAccount(
   runtime: StreamRuntime & { memory: AnswerMemory },
@@ -58,7 +61,9 @@ export async function* streamAccount(
   yield frameText({ event: 'bye', id: null, data: { reason: signal.aborted ? 'key_ended' : 'stopping' } });
 }
 
-/** Lets other requests run between the frames of a long page, which are all written at once while the socket takes them. */
+/**
+ * Lets other requests run between the frames of a long page, which are all written at once while the socket takes them.
+ */
 class Turns {
   #length = 0;
 
@@ -122,7 +127,10 @@ class AccountStream {
     if (start.gap) yield frameText({ event: 'gap', id: null, data: start.gap });
   }
 
-  /** What came since the last read. A database that is away does not end the stream: what it has is sent once it is back. */
+  /**
+   * What came since the last read. A database that is away does not end the stream:
+   * what it has is sent once it is back.
+   */
   async *#read(): AsyncGenerator<string> {
     try {
       const horizon = await readHorizon(this.#runtime.db);

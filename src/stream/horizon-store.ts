@@ -8,9 +8,9 @@ import type { Sql } from '../db/database.ts';
 export type Horizon = { nowMs: number; startMs: number };
 
 /**
- * Reads the horizon. A reader that follows a table by a time column, which each transaction sets to a time after its own
- * start, misses no row when it reads again from the horizon of its last read: rows become visible in the order of the
- * commits, not of their times.
+ * Reads the horizon. A reader that follows a table by a time column, which each transaction sets to a time after its
+ * own start, misses no row when it reads again from the horizon of its last read: rows become visible in the order of
+ * the commits, not of their times.
  */
 export async function readHorizon(sql: Sql): Promise<Horizon> {
   const [row] = await sql.rows<Horizon>({

@@ -57,8 +57,8 @@ function configText({ key, adminToken, ids }: FuzzEnvironment): string {
     ...['[[operations]]', 'include-path-regex = "^/admin/"', 'checks.ignored_auth.enabled = false'],
     'checks.missing_required_header.enabled = false',
   );
-  // Whether bytes are audio that can be decoded is nothing that a schema can say, nor that the options of captions are for
-  // some formats only.
+  // Whether bytes are audio that can be decoded is nothing that a schema can say, nor that the options of captions are
+  // for some formats only.
   const accepted = '"2xx", 401, 403, 404, 409';
   lines.push(
     // Nor which words an engine can be told, and whether it translates.

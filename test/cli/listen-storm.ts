@@ -38,7 +38,10 @@ const LIMIT_MS = 24 * 3_600_000;
 const SERVICE = 'http://service.test';
 const FAULTS = ['cut', 'silence', 'sleep', 'stop', 'kill', 'crash', 'interrupt'] as const;
 
-/** Forwards events while connections are cut and fall silent, the machine sleeps, and service and program are stopped, killed and started again. */
+/**
+ * Forwards events while connections are cut and fall silent, the machine sleeps, and service and program are stopped,
+ * killed and started again.
+ */
 export async function forwardThroughStorm(order: StormOrder): Promise<StormResult> {
   const random = randomFrom(order.seed);
   const chance = mock.method(Math, 'random', randomFrom(order.seed + 1).next);

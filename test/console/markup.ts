@@ -6,8 +6,8 @@ import { toneFile } from './harness/fixture.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
 import { findInterpreted, marked, shownMarks } from './harness/markup.ts';
 
-// Texts of strangers that contain markup: no view of the console interprets it, and no script in it runs. An attempt of the
-// browser to run one violates the policy, which fails each flow.
+// Texts of strangers that contain markup: no view of the console interprets it, and no script in it runs. An attempt of
+// the browser to run one violates the policy, which fails each flow.
 
 /** An account in which all that a stranger can name is marked. */
 async function fillWithMarks({ service, failing, account }: FlowContext) {
@@ -92,7 +92,9 @@ const OPERATOR_VIEWS = ({ id }: Filled): View[] => [
   [`/operator/audit?account_id=${inAddress('id')}`, 'id'],
 ];
 
-/** Opens a view, and waits until it shows these marks. A view without marks is loaded anew, to know when it is there. */
+/**
+ * Opens a view, and waits until it shows these marks. A view without marks is loaded anew, to know when it is there.
+ */
 async function look(page: Page, [place, ...marks]: View): Promise<void> {
   if (marks.length === 0) {
     await page.goto('/healthz');

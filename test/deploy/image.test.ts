@@ -11,7 +11,10 @@ const DOCKERFILE = fs.readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8');
 const IGNORED = fs.readFileSync(path.join(ROOT, '.dockerignore'), 'utf8');
 const run = promisify(execFile);
 
-/** The files of the project that the builder of the image gets, by the rules of .dockerignore: the last one that matches counts. */
+/**
+ * The files of the project that the builder of the image gets, by the rules of .dockerignore:
+ * the last one that matches counts.
+ */
 function filesOfImage(): string[] {
   const rules = IGNORED.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const isSent = (file: string) => {

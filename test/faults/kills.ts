@@ -31,7 +31,9 @@ const MAX_OPEN_JOBS = 60;
 // A kill repeats what was sent and not recorded: up to 16 in flight of each webhook, and what ended 10 ms before.
 const MAX_REPEATS = 16;
 
-/** Kills processes of a service under load at random times, waits for its recovery, and counts losses and duplicates. */
+/**
+ * Kills processes of a service under load at random times, waits for its recovery, and counts losses and duplicates.
+ */
 export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<KillReport> {
   const startedAtMs = performance.now();
   const random = randomFrom(seed);

@@ -1,5 +1,5 @@
-// Kills processes of a running service: node test/faults/run.ts [--kills 1000] [--seed 1] [--database embedded|external]
-// Prints kills, accepted jobs, losses and duplicates; exits with code 1 when anything was lost.
+// Kills processes of a running service: node test/faults/run.ts [--kills 1000] [--seed 1] [--database
+// embedded|external] Prints kills, accepted jobs, losses and duplicates; exits with code 1 when anything was lost.
 import { parseArgs } from 'node:util';
 import { killProblems, runKills } from './kills.ts';
 import { DATABASES, type DatabaseKind } from './service-under-load.ts';

@@ -13,8 +13,8 @@ import { runtimeOn } from '../fixtures/runtime.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 
-// Runs in a process of its own, in which a small disk is mounted at <folder>/disk: a service under load whose disk becomes
-// full and then has free space again. Writes a report as JSON to standard output.
+// Runs in a process of its own, in which a small disk is mounted at <folder>/disk: a service under load whose disk
+// becomes full and then has free space again. Writes a report as JSON to standard output.
 
 export type FullDisk = 'all' | 'audio';
 
@@ -22,7 +22,9 @@ export type FullDiskReport = ClientResults & {
   /** Whether PostgreSQL had to end; it does when it cannot write its log. */
   databaseEnded: boolean;
   processesEnded: number;
-  /** Of uploads whose job has ended, or that were refused; when the database was away, those that its sweeps left too. */
+  /**
+   * Of uploads whose job has ended, or that were refused; when the database was away, those that its sweeps left too.
+   */
   filesLeft: number;
   jobsNotCompleted: number;
   recoveryMs: number;

@@ -1,5 +1,6 @@
-// A transcriber that may be killed at any time: node test/recovery/ledger-storm-worker.ts <database url> <audio folder> <seed>.
-// Its engine takes a random time and fails at random. It writes a line when it is ready, then a dot for each piece.
+// A transcriber that may be killed at any time: node test/recovery/ledger-storm-worker.ts <database url> <audio folder>
+// <seed>. Its engine takes a random time and fails at random.
+// It writes a line when it is ready, then a dot for each piece.
 import { setTimeout as delay } from 'node:timers/promises';
 import { openFileStorage } from '../../src/audio/storage/storage.ts';
 import { readConfig } from '../../src/config/settings.ts';

@@ -1,5 +1,6 @@
-// Hundreds of jobs with failures, cancellations, erasures, audio that is longer than its header claims, balances that run
-// out, and transcribers that are killed. A test runs few; `node test/recovery/ledger-storm.ts 1000` runs 1,000 jobs.
+// Hundreds of jobs with failures, cancellations, erasures, audio that is longer than its header claims, balances that
+// run out, and transcribers that are killed.
+// A test runs few; `node test/recovery/ledger-storm.ts 1000` runs 1,000 jobs.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -136,7 +137,9 @@ async function untilPiecesOrEnd(storm: Storm, pieces: number, id: string): Promi
   while (storm.piecesBegun < pieces && (await storm.fixture.db.rows(running)).length > 0) await pause(POLL_MS);
 }
 
-/** One transcriber at a time, each killed after some pieces; what it held is due at once, as if its lease had expired. */
+/**
+ * One transcriber at a time, each killed after some pieces; what it held is due at once, as if its lease had expired.
+ */
 async function killWorkers(storm: Storm, everyPieces: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const worker = await startWorker(storm);
@@ -206,7 +209,9 @@ async function assertSettled(fixture: Fixture, accounts: Account[], units: numbe
   await assertJobsMatchLedger(fixture, report);
 }
 
-/** The cost that a job shows is what its ledger charged. A completed or failed job has one event, a canceled job none. */
+/**
+ * The cost that a job shows is what its ledger charged. A completed or failed job has one event, a canceled job none.
+ */
 async function assertJobsMatchLedger(fixture: Fixture, report: StormReport): Promise<void> {
   const jobs = await fixture.db.rows<{
     state: 'completed' | 'failed' | 'canceled';

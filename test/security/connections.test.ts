@@ -34,7 +34,9 @@ test('silent connections from one address or from many do not block other client
   assert.match(metrics, /verbatim_connections_closed_total\{which="idle",limit="all"\} \d+/);
 });
 
-/** A kept connection, such as `fetch` has, may be the longest idle one: the service closes it while it is used again. */
+/**
+ * A kept connection, such as `fetch` has, may be the longest idle one: the service closes it while it is used again.
+ */
 async function getOnNewConnection(url: string): Promise<{ status: number | undefined; body: string }> {
   const [response] = (await once(http.get(url, { agent: false }), 'response')) as [IncomingMessage];
   return { status: response.statusCode, body: await text(response) };

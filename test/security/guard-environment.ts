@@ -7,9 +7,9 @@ import { until } from '../fixtures/until.ts';
 import { testAuthority } from '../fixtures/webhooks/receiver.ts';
 import { type Caller, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
-// Runs in a network of its own (own-network.ts), where public and private addresses alike are on the loopback: the whole
-// service, with no exception from its rules, a name server whose answers change, receivers on public addresses, and
-// canaries on all others. Writes the results as JSON.
+// Runs in a network of its own (own-network.ts), where public and private addresses alike are on the loopback: the
+// whole service, with no exception from its rules, a name server whose answers change, receivers on public addresses,
+// and canaries on all others. Writes the results as JSON.
 
 const PUBLIC = ['93.184.216.34', '2606:2800:220:1::1'];
 const INSIDE = [

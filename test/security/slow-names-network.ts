@@ -5,9 +5,9 @@ import { until } from '../fixtures/until.ts';
 import { testAuthority } from '../fixtures/webhooks/receiver.ts';
 import { type Caller, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
-// Runs in a network of its own (own-network.ts): the whole service beside a name server that never answers for one zone.
-// One account sends to fresh names of that zone, and asks for webhooks at them; others send to names that resolve.
-// Prints what happened as JSON.
+// Runs in a network of its own (own-network.ts): the whole service beside a name server that never answers for one
+// zone. One account sends to fresh names of that zone, and asks for webhooks at them; others send to names that
+// resolve. Prints what happened as JSON.
 
 const PUBLIC = '93.184.216.34';
 const HANGING_WEBHOOKS = 5;

@@ -44,7 +44,9 @@ async function read(service: TestService, key: string, route: string) {
   return (await answer.json()) as any;
 }
 
-/** The processes of one part of the service, with the most memory that each ever held and the processor time it used. */
+/**
+ * The processes of one part of the service, with the most memory that each ever held and the processor time it used.
+ */
 function usageOf(service: TestService, part: RegExp) {
   return descendantsOf(service.pid)
     .filter((entry) => part.test(entry.arguments.join(' ')))

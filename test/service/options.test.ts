@@ -172,7 +172,10 @@ const textOfCaptions = (srt: string) =>
     .filter((line) => line !== '' && !/^\d+$|-->/.test(line))
     .join(' ');
 
-/** Captions of so many words each, which begin with their first word and end half a second after their last, or at the next. */
+/**
+ * Captions of so many words each, which begin with their first word and end half a second after their last, or at the
+ * next.
+ */
 /** @param seconds  of the audio, with which the last caption ends at the latest */
 function expectedSrt(words: Word[], counts: number[], seconds: number): string {
   const time = (seconds: number) => new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23).replace('.', ',');

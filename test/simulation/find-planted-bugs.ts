@@ -1,5 +1,5 @@
-// Tests the simulator: adds one bug of planted-bugs.ts at a time, and fails unless the simulator finds each of them, or the
-// test file that the bug names.
+// Tests the simulator: adds one bug of planted-bugs.ts at a time, and fails unless the simulator finds each of them, or
+// the test file that the bug names.
 // node test/simulation/find-planted-bugs.ts [--seeds 60] [--only <words of a name>]: the number of seeds for each bug.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -35,7 +35,9 @@ export type Environment = {
   server: SimulatedServer;
   receivers: Receivers;
   calls: Call[];
-  /** Probability that the engine fails, takes longer than a lease lasts, or that its process freezes past its leases. */
+  /**
+   * Probability that the engine fails, takes longer than a lease lasts, or that its process freezes past its leases.
+   */
   engineFaults: { fails: number; crawls: number; freezes: number };
   /** Processes that froze in a call of the engine. */
   frozenCalls: number;
@@ -132,8 +134,8 @@ export function clockOf(actor: Actor, simulator: Simulator): Clock {
 }
 
 /**
- * Calls back when the signal is aborted, unless the actor has died or the returned function was called. Node keeps a signal
- * that combines others, with all that its listeners refer to, until its last listener is removed.
+ * Calls back when the signal is aborted, unless the actor has died or the returned function was called. Node keeps a
+ * signal that combines others, with all that its listeners refer to, until its last listener is removed.
  */
 function onAbort(signal: AbortSignal, { death }: Actor, callback: () => void): () => void {
   signal.addEventListener('abort', callback, { once: true, signal: death.signal });

@@ -4,7 +4,9 @@ import type { Poster, PosterOptions, PostRequest } from '../../src/webhooks/http
 import type { Actor, Simulator } from './simulator.ts';
 
 export const RECEIVER_MODES = ['well', 'failing', 'hanging', 'resetting', 'losing'] as const;
-/** How a receiver answers: 2xx, 500, never, a reset before it reads the body, or a reset after it has handled the event. */
+/**
+ * How a receiver answers: 2xx, 500, never, a reset before it reads the body, or a reset after it has handled the event.
+ */
 export type ReceiverMode = (typeof RECEIVER_MODES)[number];
 
 /** One request, whether a receiver read it or not. */

@@ -1,6 +1,6 @@
-// Simulates seeds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--bug name]
-// Prints each seed that violates a rule, with the violations, and exits with code 1 then. `--from <seed> --seeds 1` replays
-// a seed, exactly if the report of `--verbose` says isReplayable. `--bug` adds one of planted-bugs.ts.
+// Simulates seeds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--bug
+// name] Prints each seed that violates a rule, with the violations, and exits with code 1 then. `--from <seed> --seeds
+// 1` replays a seed, exactly if the report of `--verbose` says isReplayable. `--bug` adds one of planted-bugs.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

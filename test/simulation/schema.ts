@@ -1,6 +1,6 @@
 /**
- * A schema before the service's schema in the search path. It replaces PostgreSQL's clock and notifications, and records
- * every change of a row in the transaction that makes the change.
+ * A schema before the service's schema in the search path. It replaces PostgreSQL's clock and notifications, and
+ * records every change of a row in the transaction that makes the change.
  */
 export const SIMULATION_SCHEMA = `
   create schema if not exists sim;

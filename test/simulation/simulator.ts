@@ -33,9 +33,14 @@ export type Simulator = {
   after(actor: Actor | null, delayMs: number, run: () => void): void;
   /** Passes work to the real database. The outcome is reported when no other statement can affect it. */
   work<Result>(promise: Promise<Result>, tell: (outcome: Outcome<Result>) => void): void;
-  /** Takes steps until `isOver` holds while no statement is in flight, or the time is up; returns whether it is over. */
+  /**
+   * Takes steps until `isOver` holds while no statement is in flight, or the time is up; returns whether it is over.
+   */
   run(untilMs: number, isOver?: () => boolean): Promise<boolean>;
-  /** Whether every order followed from the seed: PostgreSQL chooses among several statements that wait for the same lock. */
+  /**
+   * Whether every order followed from the seed:
+   * PostgreSQL chooses among several statements that wait for the same lock.
+   */
   isReplayable(): boolean;
 };
 

@@ -41,7 +41,10 @@ export function textFormat(format: Format): 'text' | 'srt' | 'vtt' {
   return format === 'srt' || format === 'vtt' ? format : 'text';
 }
 
-/** The options of captions as the API names them. Without one, captions are shaped for reading by the service's usual values. */
+/**
+ * The options of captions as the API names them.
+ * Without one, captions are shaped for reading by the service's usual values.
+ */
 export function captionParams(format: Format, flags: CaptionFlags): CaptionParams {
   const isCaption = textFormat(format) !== 'text';
   return {

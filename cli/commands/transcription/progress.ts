@@ -4,7 +4,9 @@ import type { Output } from '../../terminal/output.ts';
 import { clip, type Part } from '../../terminal/part.ts';
 import { safeLine } from '../../terminal/safe-text.ts';
 
-/** A part of the way of an input. `wait`: for the rate limit; its `part` is how many seconds the service asked to wait. */
+/**
+ * A part of the way of an input. `wait`: for the rate limit; its `part` is how many seconds the service asked to wait.
+ */
 export type Phase = TranscribeProgress | { phase: 'wait'; part: number };
 
 /** Shows how far the inputs are. */

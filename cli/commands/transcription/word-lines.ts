@@ -2,8 +2,8 @@ import type { Job } from '#sdk/wire.ts';
 import { clockTime } from '../../terminal/format.ts';
 
 /**
- * A line for each word of a job: start, end and the word, `0:03.24  0:03.60  morning`. A segment without times of words, which
- * not every engine has, is one line.
+ * A line for each word of a job: start, end and the word, `0:03.24  0:03.60  morning`. A segment without times of
+ * words, which not every engine has, is one line.
  */
 export function wordLines({ segments, text }: Pick<Job, 'segments' | 'text'>): string {
   if (!segments) return `${text ?? ''}\n`;

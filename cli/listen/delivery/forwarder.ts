@@ -52,8 +52,8 @@ export class Forwarder {
   }
 
   /**
-   * Resolves once there is a place for the event; `ended` resolves when no attempt follows. An event without a target has
-   * ended at once. @throws the reason of the signal
+   * Resolves once there is a place for the event; `ended` resolves when no attempt follows. An event without a target
+   * has ended at once. @throws the reason of the signal
    */
   async accept(event: ForwardedEvent): Promise<{ ended: Promise<void> }> {
     const url = this.#options.targets.urlFor(event.type);

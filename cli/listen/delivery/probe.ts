@@ -27,8 +27,8 @@ export const probe: Probe = (url, signal) => {
 };
 
 /**
- * Looks at each host at once and then every 15 s, until the signal aborts, and reports each change; at first only a host on
- * which nothing listens. `first` resolves after the first look.
+ * Looks at each host at once and then every 15 s, until the signal aborts, and reports each change; at first only a
+ * host on which nothing listens. `first` resolves after the first look.
  */
 export function watchTargets(
   hosts: readonly URL[],

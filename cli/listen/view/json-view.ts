@@ -2,8 +2,8 @@ import type { Output } from '../../terminal/output.ts';
 import type { View } from './view.ts';
 
 /**
- * One JSON object in a line for each frame of the stream, and for each attempt: `frame` names its kind. All else goes to
- * standard error.
+ * One JSON object in a line for each frame of the stream, and for each attempt: `frame` names its kind. All else goes
+ * to standard error.
  */
 export function openJsonView(out: Output, lines: View): View {
   return {

@@ -22,8 +22,8 @@ const END_OF_LINE = '\u001b[K\r\n';
 const END_OF_SCREEN = '\u001b[K\u001b[J';
 
 /**
- * A screen on standard error with the last 100 events, of which one is selected; or with the request and the answer of that
- * one. It is drawn at most once in a turn of the event loop.
+ * A screen on standard error with the last 100 events, of which one is selected; or with the request and the answer of
+ * that one. It is drawn at most once in a turn of the event loop.
  */
 export class ScreenView implements View, Disposable {
   readonly #out: Output;

@@ -1,8 +1,8 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { ReactNode, RefObject } from 'react';
 
-// The rows of a long table near the visible part of the page, between two rows that take the place of the others. Used by
-// table.tsx only.
+// The rows of a long table near the visible part of the page, between two rows that take the place of the others. Used
+// by table.tsx only.
 
 /** To be set as `ref` of each row, whose `data-index` is its index. */
 export type Measure = (element: Element | null) => void;

@@ -7,8 +7,8 @@ type Request = { url: string; headers: Record<string, string | string[]>; body: 
 const LEFT_OUT = ['content-length', 'host', 'connection', 'user-agent', 'accept', 'accept-encoding'];
 
 /**
- * Shell commands that post the event of an attempt again, signed with the time at which they run. They read the secret into
- * a variable, so that it is neither in the text nor among the arguments of a process.
+ * Shell commands that post the event of an attempt again, signed with the time at which they run. They read the secret
+ * into a variable, so that it is neither in the text nor among the arguments of a process.
  */
 export function curlOf({ url, headers, body, headerPrefix }: Request): string {
   const all = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(', ')]);

@@ -20,8 +20,8 @@ const SLOWER_MS = 50;
 const SHOWN_BODY_CHARS = 200;
 
 /**
- * What changed from one attempt to another: outcome, URL, address, headers, bodies, and phases that took twice as long or
- * half as long. Signatures, timestamps and ids, which are new at each attempt, are left out.
+ * What changed from one attempt to another: outcome, URL, address, headers, bodies, and phases that took twice as long
+ * or half as long. Signatures, timestamps and ids, which are new at each attempt, are left out.
  */
 export function differencesOf(before: Attempt, after: Attempt, headerPrefix: string): Difference[] {
   const isCompared = (name: string) => !isNewAtEachAttempt(name, headerPrefix);

@@ -4,8 +4,8 @@ import { readHttpRequest } from '#sdk/webhooks/explain/read-http-request.ts';
 export type PastedRequest = { headers: Record<string, string[]>; body: string };
 
 /**
- * The headers and the body of a pasted text: raw HTTP, the output of `curl -v`, or the JSON of a function behind a gateway
- * (`headers`, `body`, `isBase64Encoded`). Null when it is none of these.
+ * The headers and the body of a pasted text: raw HTTP, the output of `curl -v`, or the JSON of a function behind a
+ * gateway (`headers`, `body`, `isBase64Encoded`). Null when it is none of these.
  */
 export function parsePastedRequest(text: string): PastedRequest | null {
   const event = parseGatewayEvent(text);

@@ -10,7 +10,10 @@ import { type Rows, VirtualRows } from './rows/virtual-rows.tsx';
 import { Legend } from './transcript/legend.tsx';
 import { voiceOf, voicesOf } from './transcript/voices.ts';
 
-/** An open job: its place in the queue, its progress, and its segments as they come. @param onEnd  called when it has ended */
+/**
+ * An open job: its place in the queue, its progress, and its segments as they come.
+ * @param onEnd  called when it has ended
+ */
 export function LiveView({ job, onEnd }: { job: Job; onEnd: () => void }) {
   const { live, error, again } = useLiveJob(job, onEnd);
   const rows = useRef<Rows>(null);

@@ -30,7 +30,10 @@ const QUIET_LEVEL = 0.25;
 /** The session of this tab. Its text stays while other views are shown. */
 export const live = openStore<LiveState>(IDLE);
 
-/** Of the microphone: its level, 0 to 1, since when it is quiet, and the seconds of audio that the service does not have. */
+/**
+ * Of the microphone: its level, 0 to 1, since when it is quiet, and the seconds of audio that the service does not
+ * have.
+ */
 export const sound = openStore({ level: 0, quietSinceMs: Number.POSITIVE_INFINITY, waitingSeconds: 0 });
 
 let current: { microphone: Microphone; session: LiveSession } | null = null;

@@ -13,7 +13,10 @@ import { focusNextPage, Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 
-/** Signs in with an API key, which begins a session of this browser, or with the operator's token, which is kept for this tab. */
+/**
+ * Signs in with an API key, which begins a session of this browser, or with the operator's token, which is kept for
+ * this tab.
+ */
 export default function SignIn() {
   const [secret, setSecret] = useState('');
   const navigate = useNavigate();
@@ -71,7 +74,10 @@ export default function SignIn() {
   );
 }
 
-/** Finds out whose secret it is, and signs in with it. @throws VerbatimError  with a sentence for the user, when it is nobody's */
+/**
+ * Finds out whose secret it is, and signs in with it.
+ * @throws VerbatimError  with a sentence for the user, when it is nobody's
+ */
 async function trySecret(secret: string): Promise<{ opened: Partial<Session>; greeting: string }> {
   const wrong = 'That is neither a valid key nor the token of the operator. Check that it was copied whole.';
   // Other characters cannot be sent in a header.

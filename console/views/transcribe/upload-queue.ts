@@ -6,8 +6,8 @@ import { openStore } from '../../session/store.ts';
 export type Source = File | { url: string; headers?: Record<string, string> };
 
 /**
- * `ready`: its cost is shown, and nothing was sent. `paused`: its upload begins anew when the queue goes on, with the same
- * Idempotency-Key, so that it never makes a second job.
+ * `ready`: its cost is shown, and nothing was sent. `paused`: its upload begins anew when the queue goes on, with the
+ * same Idempotency-Key, so that it never makes a second job.
  */
 export type UploadState = 'ready' | 'waiting' | 'sending' | 'paused' | 'failed' | 'sent';
 

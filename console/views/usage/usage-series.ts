@@ -17,7 +17,10 @@ export const MEASURES = {
 
 export type Measure = keyof typeof MEASURES;
 
-/** The values of each group in each bucket, those without a job included. The groups with the largest sums have series of their own. */
+/**
+ * The values of each group in each bucket, those without a job included.
+ * The groups with the largest sums have series of their own.
+ */
 export function usageSeries(
   usage: Usage,
   figureOf: (row: UsageRow) => number,

@@ -51,7 +51,10 @@ export function Log({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Sends the events of the chosen entries again. Entries of the same event send it once: the question has the number of events. */
+/**
+ * Sends the events of the chosen entries again. Entries of the same event send it once:
+ * the question has the number of events.
+ */
 function Redeliver({ webhook, rows, selection }: { webhook: Webhook; rows: Delivery[]; selection: Selection }) {
   const chosen = rows.filter(({ id }) => selection.has(id));
   const events = new Set(chosen.map(({ event_id }) => event_id)).size;

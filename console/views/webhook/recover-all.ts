@@ -1,8 +1,8 @@
 import type { PostWebhooksIdRecoverBody, Recovered } from '#sdk/api.ts';
 
 /**
- * The number of events of a whole time, recovered or, with `dry_run`, counted. One request looks at 100,000 events; as long as
- * an answer says where to go on, another one follows.
+ * The number of events of a whole time, recovered or, with `dry_run`, counted. One request looks at 100,000 events; as
+ * long as an answer says where to go on, another one follows.
  */
 export async function recoverAll(
   recover: (body: PostWebhooksIdRecoverBody) => Promise<Recovered>,

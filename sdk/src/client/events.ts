@@ -50,8 +50,9 @@ export class Events {
   }
 
   /**
-   * Events as they are emitted, for programs that cannot receive webhooks. Each at least once, also over cuts; one that comes
-   * again is dropped when it is one of the last 10,000. To go on after a restart, store `resumeId` and pass it as `after`.
+   * Events as they are emitted, for programs that cannot receive webhooks. Each at least once, also over cuts; one that
+   * comes again is dropped when it is one of the last 10,000.
+   * To go on after a restart, store `resumeId` and pass it as `after`.
    */
   async *follow(options: FollowOptions = {}): AsyncGenerator<StreamedEvent> {
     for await (const { type, data, resumeId } of followAccount(this.#http, { ...options, topics: ['events'] })) {

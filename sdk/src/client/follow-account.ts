@@ -31,8 +31,8 @@ const LONGEST_PAUSE_MS = 30_000;
 const MAX_KNOWN = 10_000;
 
 /**
- * The frames of the stream of an account, for ever: it connects again after each cut, from where it was. At least once; what
- * comes again is dropped when it is one of the last 10,000.
+ * The frames of the stream of an account, for ever: it connects again after each cut, from where it was. At least once;
+ * what comes again is dropped when it is one of the last 10,000.
  * @throws VerbatimError  when another attempt would not help: the key is revoked, lacks a scope, …
  */
 export async function* followAccount(http: Transport, options: StreamOptions = {}): AsyncGenerator<StreamFrame> {

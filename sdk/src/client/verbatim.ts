@@ -69,8 +69,8 @@ export class Verbatim {
   }
 
   /**
-   * Begins a live session: write audio to it, and iterate over it for its text. It connects again after each cut, and sends what
-   * the service does not have. The service ends a session that nobody continues within `resume_seconds`.
+   * Begins a live session: write audio to it, and iterate over it for its text. It connects again after each cut, and
+   * sends what the service does not have. The service ends a session that nobody continues within `resume_seconds`.
    */
   async live(params: LiveParams = {}, options: LiveOptions = {}): Promise<LiveSession> {
     // A chunk of its own: most programs have no live audio.
@@ -112,7 +112,9 @@ export class Verbatim {
     return followAccount(this.#http, options);
   }
 
-  /** A request to any path, with the key and the retries of this client. The answer's text is as the service wrote it. */
+  /**
+   * A request to any path, with the key and the retries of this client. The answer's text is as the service wrote it.
+   */
   async request(method: Method, path: string, call?: RawCall): Promise<RawAnswer> {
     return await sendRaw(this.#http, method, path, call);
   }

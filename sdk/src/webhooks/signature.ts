@@ -14,8 +14,8 @@ export function signBody(signing: { secret: string; timestamp: string; body: Bod
 }
 
 /**
- * One entry of webhook-signature, by the Standard Webhooks specification: `v1,<base64>`. Its key is the part of the secret
- * after `whsec_`, decoded from base64.
+ * One entry of webhook-signature, by the Standard Webhooks specification: `v1,<base64>`. Its key is the part of the
+ * secret after `whsec_`, decoded from base64.
  * @throws WebhookVerificationError  bad_secret, if the secret is not `whsec_` and base64 of 24 bytes or more
  */
 export function standardSignature(signing: {
@@ -29,8 +29,8 @@ export function standardSignature(signing: {
 }
 
 /**
- * The event of a delivery whose signature and timestamp are verified. Needs node:crypto; `verifyDeliveryAsync` does not. During
- * a rotation a delivery has two signatures, and either secret verifies it.
+ * The event of a delivery whose signature and timestamp are verified. Needs node:crypto; `verifyDeliveryAsync` does
+ * not. During a rotation a delivery has two signatures, and either secret verifies it.
  * @throws WebhookVerificationError
  */
 export function verifyDelivery(delivery: Verification): AnyEvent {

@@ -100,8 +100,8 @@ export function readSecrets(secret: string | readonly string[]): readonly string
 }
 
 /**
- * The key of Standard Webhooks: the part of the secret after `whsec_`, decoded. A short key is refused because it could be
- * guessed.
+ * The key of Standard Webhooks: the part of the secret after `whsec_`, decoded. A short key is refused because it could
+ * be guessed.
  * @throws WebhookVerificationError  bad_secret
  */
 export function decodeSecret(secret: string): Uint8Array {

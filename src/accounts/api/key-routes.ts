@@ -143,7 +143,10 @@ function readNewKey({ name, scopes = [], expires_at: expiry }: NewKeyBody, { key
   return { name: name ?? null, scopes: folded, expiresAt: readExpiry(expiry ?? null, maker?.expiresAt ?? null) };
 }
 
-/** A key cannot create a key that expires later: otherwise a stolen key could extend its own life. @throws ApiError  400 */
+/**
+ * A key cannot create a key that expires later: otherwise a stolen key could extend its own life.
+ * @throws ApiError  400
+ */
 function readExpiry(given: string | null, makersExpiry: Date | null): Date | null {
   const time = readTime('expires_at', given);
   if (time === null) return makersExpiry;

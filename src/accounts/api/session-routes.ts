@@ -125,7 +125,10 @@ function showSession(account: Account, session: SessionRow): Static<typeof sessi
   };
 }
 
-/** Whether the browser asked by HTTPS: the service itself speaks HTTP. @param origin  which browsers send with each POST and DELETE */
+/**
+ * Whether the browser asked by HTTPS: the service itself speaks HTTP.
+ * @param origin  which browsers send with each POST and DELETE
+ */
 function isHttps(origin: string | null): boolean {
   return origin?.startsWith('https://') ?? false;
 }

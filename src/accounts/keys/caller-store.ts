@@ -14,10 +14,11 @@ const KEY_COLUMNS = `
   coalesce(api_keys.last_used_at > clock_timestamp() - $2 * interval '1 second', false) as "isUseNoted"`;
 
 /**
- * The account and key behind a credential, and how long it remains valid; null for an unknown or expired one. The shard is
- * not known before the look-up, so a distributed database keeps these tables on the coordinator, and the account is read by
- * a statement of its own.
- * @param owner  the account that the credential had when it was looked up before: both are read at the same time; else null
+ * The account and key behind a credential, and how long it remains valid; null for an unknown or expired one. The shard
+ * is not known before the look-up, so a distributed database keeps these tables on the coordinator, and the account is
+ * read by a statement of its own.
+ * @param owner  the account that the credential had when it was looked up before: both are read at the same time; else
+ *               null
  */
 export async function findCaller(
   sql: Sql,

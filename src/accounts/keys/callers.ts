@@ -19,8 +19,8 @@ const MAX_AGE_MS = 900;
 const MAX_ENTRIES = 10_000;
 
 /**
- * The callers behind the keys and sessions of requests. A key is looked up in the database; for 900 ms from the start of the
- * look-up further requests with the key get the same caller. Unknown and expired keys are looked up each time.
+ * The callers behind the keys and sessions of requests. A key is looked up in the database; for 900 ms from the start
+ * of the look-up further requests with the key get the same caller. Unknown and expired keys are looked up each time.
  */
 export class Callers {
   readonly #runtime: Runtime;
@@ -44,7 +44,10 @@ export class Callers {
     return this.#find({ kind: 'session', hash });
   }
 
-  /** To be called after the commit of a change to a key, a session or an account: it is in force for every request from now on. */
+  /**
+   * To be called after the commit of a change to a key, a session or an account:
+   * it is in force for every request from now on.
+   */
   forgetAll(): void {
     this.#entries.clear();
   }

@@ -4,8 +4,8 @@ import type { EndedKey } from '../account.ts';
 import { findExpiredKey } from './caller-store.ts';
 
 /**
- * What became of a key that has no caller; null for one that is not known. Revoked keys are known as long as the audit log has
- * the change, expired keys of links to the console until they are deleted.
+ * What became of a key that has no caller; null for one that is not known. Revoked keys are known as long as the audit
+ * log has the change, expired keys of links to the console until they are deleted.
  * @param hash  SHA-256 of the key
  */
 export async function findEndedKey(sql: Sql, hash: Buffer): Promise<EndedKey | null> {

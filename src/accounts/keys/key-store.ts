@@ -164,8 +164,8 @@ export async function listKeys(sql: Sql, accountId: string, limit: number, befor
 }
 
 /**
- * The scopes of a key, and the link's key with which the keys that it makes end. The key cannot be deleted before the end of
- * the transaction. Null when there is none.
+ * The scopes of a key, and the link's key with which the keys that it makes end. The key cannot be deleted before the
+ * end of the transaction. Null when there is none.
  */
 export async function lockKey(
   tx: Sql,

@@ -3,7 +3,9 @@ import { findUnsuspended } from '../store.ts';
 import { findValidKeys } from './key-store.ts';
 import { findValidSessions } from './session-store.ts';
 
-/** Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended. */
+/**
+ * Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended.
+ */
 export async function findUsableKeys<
   Key extends { shard: number; id: string; accountId: string; sessionId: string | null },
 >(sql: Sql, keys: readonly Key[]): Promise<Key[]> {

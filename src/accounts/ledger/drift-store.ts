@@ -19,9 +19,9 @@ export async function listLimitedAccounts(
 }
 
 /**
- * Adds the account's next ledger entries to the sums of its check, at most `limit` of them. Returns how many there were.
- * Entries are committed in the order of their numbers, so none is passed over. When two nodes do this at once, one of them
- * changes the check.
+ * Adds the account's next ledger entries to the sums of its check, at most `limit` of them. Returns how many there
+ * were. Entries are committed in the order of their numbers, so none is passed over. When two nodes do this at once,
+ * one of them changes the check.
  */
 export async function advanceCheck(sql: Sql, account: LedgerOwner, limit: number): Promise<number> {
   const rows = await sql.rows<{ entries: number }>({
@@ -56,7 +56,9 @@ export async function advanceCheck(sql: Sql, account: LedgerOwner, limit: number
   return rows[0]!.entries;
 }
 
-/** Whether the balance is what the check and the entries after it sum up to, at one instant. True for a deleted account. */
+/**
+ * Whether the balance is what the check and the entries after it sum up to, at one instant. True for a deleted account.
+ */
 export async function sumsUp(sql: Sql, account: LedgerOwner): Promise<boolean> {
   const rows = await sql.rows<{ isRight: boolean }>({
     text: `

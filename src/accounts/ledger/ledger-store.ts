@@ -42,9 +42,10 @@ type Move = {
 type JobHold = { account: Payer; jobId: string; heldUnits: number; costUnits: number };
 
 /**
- * CTEs of a statement on one shard: they change the balance and write the ledger entry together, so that the sums of both
- * stay equal. Nothing is changed when the account is unlimited or would fall under `$leastAmount`. The check constraint on
- * `held` rejects a hold that is ended twice. The parameters' values are those of `holdValues` or `settlementValues`.
+ * CTEs of a statement on one shard: they change the balance and write the ledger entry together, so that the sums of
+ * both stay equal. Nothing is changed when the account is unlimited or would fall under `$leastAmount`. The check
+ * constraint on `held` rejects a hold that is ended twice.
+ * The parameters' values are those of `holdValues` or `settlementValues`.
  * @param moment     SQL of the entry's time
  * @param condition  SQL: nothing is changed unless it is true
  */
@@ -69,8 +70,8 @@ export const moveUnits = ({ moment, condition = 'true' }: { moment: string; cond
 export const UNITS_MOVED = 'exists (select from moved)';
 
 /**
- * SQL behind `moveUnits`, always true: a part of the statement with this condition locks its rows after the account's row.
- * PostgreSQL executes the parts of a statement in no order of its own, but one that reads another after it.
+ * SQL behind `moveUnits`, always true: a part of the statement with this condition locks its rows after the account's
+ * row. PostgreSQL executes the parts of a statement in no order of its own, but one that reads another after it.
  */
 export const AFTER_ACCOUNT = '(select count(*) from moved) >= 0';
 
@@ -97,7 +98,8 @@ export function holdValues(job: { account: Payer; jobId: string; units: number }
 
 /**
  * The values of `moveUnits` that end a job's hold: what the job cost is taken and the rest given back. A cost of 0 is
- * entered as a release. The condition of `moveUnits` must be that this statement ends the job: so no hold is ended twice.
+ * entered as a release. The condition of `moveUnits` must be that this statement ends the job:
+ * so no hold is ended twice.
  * @throws Error  when the cost is more than is held: a hold grows before its job costs more
  */
 export function settlementValues({ account, jobId, heldUnits, costUnits }: JobHold) {
@@ -116,8 +118,8 @@ export function settlementValues({ account, jobId, heldUnits, costUnits }: JobHo
 }
 
 /**
- * Moves more of a job's cost from `amount` to `held`, as more of its audio is decoded. Concurrent holds lock the account's
- * row one after the other and never overdraw it.
+ * Moves more of a job's cost from `amount` to `held`, as more of its audio is decoded. Concurrent holds lock the
+ * account's row one after the other and never overdraw it.
  * @param units  whole units (rules/price.ts), 0 or more
  * @param now    null for the database's clock
  */

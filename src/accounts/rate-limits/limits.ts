@@ -24,8 +24,8 @@ export function limitsOfBuckets(config: Config): BucketLimits {
 }
 
 /**
- * The rate limits of all accounts, exact over all nodes: the database decides. Refusals are cached until their Retry-After
- * has passed; a window cannot open earlier, because refused requests are not counted.
+ * The rate limits of all accounts, exact over all nodes: the database decides. Refusals are cached until their
+ * Retry-After has passed; a window cannot open earlier, because refused requests are not counted.
  * @param monotonicMs  a monotonic clock; the process's by default
  */
 export function openLimits(db: Sql, limits: BucketLimits, monotonicMs: () => number = () => performance.now()): Limits {

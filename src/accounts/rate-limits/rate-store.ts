@@ -8,8 +8,8 @@ type Admission =
   | { kind: 'refused'; retryAfterSeconds: number; retryAfterMs: number };
 
 /**
- * Admits a request, or returns when one will be admitted: at most `limit.count` in any span of `limit.windowMs`, over all
- * nodes. Refused requests are not stored, so they delay no later request.
+ * Admits a request, or returns when one will be admitted: at most `limit.count` in any span of `limit.windowMs`, over
+ * all nodes. Refused requests are not stored, so they delay no later request.
  * @param now  null for the database's clock, which all nodes share
  */
 export async function admit(

@@ -5,8 +5,8 @@ import { FetchError } from './fetch-error.ts';
 const STALL_BYTES = 16 * 1024;
 
 /**
- * The bytes of an answer's body as they arrive. Time in which the reader is slow does not count towards a stall. Memory does
- * not grow with the body: nothing is read ahead of the reader. Destroys the body when the reader stops.
+ * The bytes of an answer's body as they arrive. Time in which the reader is slow does not count towards a stall. Memory
+ * does not grow with the body: nothing is read ahead of the reader. Destroys the body when the reader stops.
  * @param stallMs  ends the body when less than 16 KiB arrive in this time
  * @throws FetchError  timeout, or connect when the body ends before it is complete
  */

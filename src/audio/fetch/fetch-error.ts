@@ -1,7 +1,9 @@
 import { codeOf, TransportError } from '../../egress/transport-error.ts';
 import type { FetchFailure, FetchFailureReason } from '../../rules/network/fetch-failure.ts';
 
-/** Why audio could not be fetched. The message is for the client: it names no address and quotes nothing of the answer. */
+/**
+ * Why audio could not be fetched. The message is for the client: it names no address and quotes nothing of the answer.
+ */
 export class FetchError extends Error implements FetchFailure {
   readonly reason: FetchFailureReason;
   readonly httpStatus: number | null;

@@ -72,8 +72,8 @@ export class FileFetcher {
   }
 
   /**
-   * Follows redirects to the file and opens it; the caller reads `bytes`, then disposes the file. Each URL on the way is
-   * subject to the same rules, and is connected to at an address that was checked for it.
+   * Follows redirects to the file and opens it; the caller reads `bytes`, then disposes the file. Each URL on the way
+   * is subject to the same rules, and is connected to at an address that was checked for it.
    * @throws FetchError, AudioError  for an answer that cannot be audio
    * @throws unknown  the signal's reason, once it has aborted
    */

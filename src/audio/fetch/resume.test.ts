@@ -19,7 +19,10 @@ type Headers = Record<string, string>;
 
 type BreakingServer = AudioServer & { breakOff(): void };
 
-/** A server whose first file is broken off by `breakOff`. Requests after it get these answers, the last one again and again. */
+/**
+ * A server whose first file is broken off by `breakOff`.
+ * Requests after it get these answers, the last one again and again.
+ */
 async function breakingOff(headers: Headers, ...later: Handler[]): Promise<BreakingServer> {
   const broken: ServerResponse[] = [];
   const server = await openAudioServer((request, response, index) => {

@@ -14,8 +14,9 @@ export type Resumption = {
 };
 
 /**
- * The bytes of a file. When its body fails, the rest is asked for by Range, if the server names the version of the file: bytes of
- * different versions are never joined. A server that answers with the whole file is read from its start, up to what is new.
+ * The bytes of a file. When its body fails, the rest is asked for by Range, if the server names the version of the
+ * file: bytes of different versions are never joined. A server that answers with the whole file is read from its start,
+ * up to what is new.
  * @throws FetchError  when no try is left, or the server has another version by now
  * @throws unknown     the signal's reason, once it has aborted
  */
@@ -89,7 +90,10 @@ class FileInParts {
   }
 }
 
-/** A strong validator for If-Range (RFC 9110, section 13.1.5): a strong ETag, else a date that is not of the same second. */
+/**
+ * A strong validator for If-Range (RFC 9110, section 13.1.5):
+ * a strong ETag, else a date that is not of the same second.
+ */
 function versionOf({ etag, 'last-modified': modified, date }: IncomingHttpHeaders): string | null {
   if (etag !== undefined) return /^"[^"]*"$/.test(etag) ? etag : null;
   if (modified === undefined || date === undefined) return null;

@@ -18,9 +18,9 @@ const BOXES_MAX = 100;
 const FIRST_BOXES = ['ftyp', 'moov', 'mdat', 'wide'];
 
 /**
- * Whether a file lacks its end: its container states at least 1 s and 2 % more than it holds. Most state their size in bytes, which
- * is compared with the file's: the decoded length may be shorter for gaps and edits. FLAC states its samples. Ogg states
- * nothing, but a file that ends within a page was cut off.
+ * Whether a file lacks its end: its container states at least 1 s and 2 % more than it holds. Most state their size in
+ * bytes, which is compared with the file's: the decoded length may be shorter for gaps and edits. FLAC states its
+ * samples. Ogg states nothing, but a file that ends within a page was cut off.
  * @param isInMemory  as for `openPlainWav`
  */
 export async function isCutOff(
@@ -32,7 +32,10 @@ export async function isCutOff(
   return missing > Math.max(MISSING_MIN.seconds, MISSING_MIN.share * decodedSeconds);
 }
 
-/** Whether a file is an MP4 of which a part is missing: its index, or the index's end, without which nothing can be decoded. */
+/**
+ * Whether a file is an MP4 of which a part is missing:
+ * its index, or the index's end, without which nothing can be decoded.
+ */
 export async function lacksIndex(path: string): Promise<boolean> {
   using file = await openMedia(path, false);
   const boxes = await readBoxes(file);
@@ -52,7 +55,10 @@ async function openMedia(path: string, isInMemory: boolean): Promise<MediaFile &
   };
 }
 
-/** 0 where the container states nothing. A size in bytes is taken for a length by what was decoded of those that are there. */
+/**
+ * 0 where the container states nothing. A size in bytes is taken for a length by what was decoded of those that are
+ * there.
+ */
 async function statedSeconds(file: MediaFile, decodedSeconds: number): Promise<number> {
   const head = await file.read(0, START_BYTES);
   const startsAt = tagBytes(head);
@@ -71,8 +77,8 @@ async function endsWithinPage(file: MediaFile): Promise<boolean> {
 }
 
 /**
- * The end of the boxes of an MP4 as they state it, which is after the end of the file where it was cut off; null for other files.
- * Those of a live recording are many: the first ones are read.
+ * The end of the boxes of an MP4 as they state it, which is after the end of the file where it was cut off; null for
+ * other files. Those of a live recording are many: the first ones are read.
  */
 async function readBoxes(file: MediaFile): Promise<{ endsAt: number; hasIndex: boolean } | null> {
   const first = await file.read(0, 8);

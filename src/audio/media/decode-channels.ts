@@ -10,8 +10,8 @@ const HEADER_MAX_BYTES = 1024;
 const CHANNELS_AT = 2;
 
 /**
- * The channels of an audio track side by side: chunks with the samples of each channel, all of the same length, 16 000 per
- * second, decoded only as fast as they are consumed.
+ * The channels of an audio track side by side: chunks with the samples of each channel, all of the same length, 16 000
+ * per second, decoded only as fast as they are consumed.
  * @param selected  the numbers of the channels to decode, in this order; all when null
  * @throws AudioError  as `decodePcm`; also for more than CHANNELS_MAX channels
  * @throws AudioGoneError  when there is no file
@@ -39,7 +39,9 @@ export async function* decodeChannels(
   }
 }
 
-/** ffmpeg's `pan` copies channels by their number and never mixes them, whatever loudspeakers the file assigns them to. */
+/**
+ * ffmpeg's `pan` copies channels by their number and never mixes them, whatever loudspeakers the file assigns them to.
+ */
 function selectionFilter(channels: readonly number[]): string {
   return [`pan=${channels.length}c`, ...channels.map((channel, position) => `c${position}=c${channel}`)].join('|');
 }

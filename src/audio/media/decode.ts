@@ -79,8 +79,8 @@ function rethrowGone(cause: NodeJS.ErrnoException): never {
 function decodeArguments(maxAudioSeconds: number, track: number): string[] {
   return [
     ...['-nostdin', ...UNTRUSTED_INPUT],
-    // Before -i it limits the input: decoded silence is a thousand times the size of its file. One second past the limit
-    // shows that the audio is too long.
+    // Before -i it limits the input: decoded silence is a thousand times the size of its file. One second past the
+    // limit shows that the audio is too long.
     ...['-t', String(maxAudioSeconds + 1), ...INPUT],
     ...['-map', `0:a:${track}`, '-vn', '-sn', '-dn', '-ar', String(SAMPLE_RATE)],
   ];
@@ -96,7 +96,10 @@ async function* withStallLimit(sandboxed: SandboxedProcess, stallMaxMs: number):
   }
 }
 
-/** Bytes as samples, copied, in chunks of whole frames of so many channels; a frame may be split over two chunks of bytes. */
+/**
+ * Bytes as samples, copied, in chunks of whole frames of so many channels;
+ * a frame may be split over two chunks of bytes.
+ */
 export async function* wholeFrames(chunks: AsyncIterable<Buffer>, channels: number): AsyncGenerator<Pcm> {
   const frameBytes = channels * BYTES_PER_SAMPLE;
   let rest: Buffer = Buffer.alloc(0);

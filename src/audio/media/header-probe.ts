@@ -13,7 +13,8 @@ export type HeaderRequest = ProbedMedia;
 /** Null when the parser cannot read the file with certainty. */
 export type HeaderResponse = MediaHeader | null;
 
-// The parser may read a large part of a file into memory. For larger files the start of ffprobe costs little beside the upload.
+// The parser may read a large part of a file into memory.
+// For larger files the start of ffprobe costs little beside the upload.
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_MS = 1_000;
 // Each takes a few ms, or MAX_MS when it is hostile. The others are left to ffprobe, which takes 60 ms.
@@ -21,8 +22,9 @@ const MAX_WAITING = 8;
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
 /**
- * Reads the headers of an untrusted file in a worker thread, in JavaScript: this takes a few ms, the start of ffprobe 100 ms
- * of CPU time. A file that exceeds the time or memory limit terminates the thread; the next file starts a new thread.
+ * Reads the headers of an untrusted file in a worker thread, in JavaScript: this takes a few ms, the start of ffprobe
+ * 100 ms of CPU time. A file that exceeds the time or memory limit terminates the thread;
+ * the next file starts a new thread.
  * @returns null unless the file certainly contains one audio track; the caller then uses ffprobe
  */
 export type HeaderProbe = (media: ProbedMedia) => Promise<MediaHeader | null>;

@@ -20,8 +20,9 @@ import { openHeaderProbe, type ProbedMedia } from './header-probe.ts';
 
 export type ProbeResult =
   /**
-   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims of the chosen track, else an upper
-   * estimate; when time runs out it is the length that was read so far, which may be 0. `tracks` are then unknown: empty.
+   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims of the chosen track, else an
+   * upper estimate; when time runs out it is the length that was read so far, which may be 0.
+   * `tracks` are then unknown: empty.
    */
   | { kind: 'audio'; format: string; durationMs: number; tracks: AudioTrack[] }
   /** `param` names the field of the request that is at fault, if one is. */
@@ -49,8 +50,8 @@ const probeHeader = openHeaderProbe();
 const PLAIN_TRACK = audioTrack(0, { codec: 'pcm_s16le', channels: 1, isDefault: true });
 
 /**
- * The format, length and track of a plain WAV file, or of a small file whose headers are easily read, without reading the file; null
- * for other files, which `probeAudio` reads. A WAV file without samples is refused.
+ * The format, length and track of a plain WAV file, or of a small file whose headers are easily read, without reading
+ * the file; null for other files, which `probeAudio` reads. A WAV file without samples is refused.
  */
 export async function probeStart(start: FileStart, options: ProbeOptions): Promise<ProbeResult | null> {
   const first = start.first();
@@ -66,8 +67,8 @@ export async function probeStart(start: FileStart, options: ProbeOptions): Promi
 }
 
 /**
- * The format, length and tracks that a file's headers claim, within 3 s; a job's price follows from the decoded length, not from this.
- * ffprobe and ffmpeg run, in the sandbox, only for files that the header probe cannot read.
+ * The format, length and tracks that a file's headers claim, within 3 s; a job's price follows from the decoded length,
+ * not from this. ffprobe and ffmpeg run, in the sandbox, only for files that the header probe cannot read.
  * @param path   made by this service, never by a client
  * @param limit  bounds how many programs run at once; no bound unless given
  */
@@ -80,8 +81,8 @@ export async function probeAudio(
 }
 
 /**
- * Null for files that the header probe cannot read, for long ones, and where a track was chosen: ffprobe says which tracks there
- * are, and whether the chosen one is too long.
+ * Null for files that the header probe cannot read, for long ones, and where a track was chosen: ffprobe says which
+ * tracks there are, and whether the chosen one is too long.
  */
 async function probeHeaders(
   media: ProbedMedia,

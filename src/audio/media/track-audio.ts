@@ -21,9 +21,9 @@ export function openMixed(path: string, options: DecodeOptions): TrackAudio {
 }
 
 /**
- * The distinct channels of a track, each on its own. The track is decoded twice: once to compare its channels, and then only
- * the distinct ones, so that equal channels cost nothing and no decoded audio is stored. Decoding takes a small part of the
- * time of a transcription.
+ * The distinct channels of a track, each on its own. The track is decoded twice: once to compare its channels, and then
+ * only the distinct ones, so that equal channels cost nothing and no decoded audio is stored. Decoding takes a small
+ * part of the time of a transcription.
  * @throws AudioError, AudioGoneError  as `decodeChannels`
  */
 export async function openChannels(path: string, options: DecodeOptions): Promise<TrackAudio> {

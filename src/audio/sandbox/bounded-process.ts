@@ -50,7 +50,9 @@ export async function openSandboxed(
   return supervise(spawnSandboxed(kind, { tools, program: found, args, limits, input }), signal);
 }
 
-/** The program opens the file again, to seek in it. Under root it runs as another user, who needs permission to read. */
+/**
+ * The program opens the file again, to seek in it. Under root it runs as another user, who needs permission to read.
+ */
 async function openInput(path: string): Promise<FileHandle> {
   // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,8 +1,8 @@
 import { INPUT_PATH } from './sandbox-root.ts';
 
 /**
- * The allowed containers. The list is essential: without it, a playlist or a script named .mp3 makes ffmpeg open other files
- * of this machine, whatever -protocol_whitelist says.
+ * The allowed containers. The list is essential: without it, a playlist or a script named .mp3 makes ffmpeg open other
+ * files of this machine, whatever -protocol_whitelist says.
  */
 const FORMATS = 'wav,w64,aiff,au,caf,mp3,flac,ogg,aac,ac3,eac3,amr,mov,matroska,asf,avi,flv,mpeg,mpegts';
 

@@ -8,8 +8,8 @@ import { rootArguments } from './sandbox-root.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 
 /**
- * bubblewrap: all protections. namespaces: `unshare` of util-linux. process: limits and, under root, another user. limits: limits
- * only, where root cannot change the user or other users cannot enter the root folder.
+ * bubblewrap: all protections. namespaces: `unshare` of util-linux. process: limits and, under root, another user.
+ * limits: limits only, where root cannot change the user or other users cannot enter the root folder.
  */
 export type SandboxKind = 'bubblewrap' | 'namespaces' | 'process' | 'limits' | 'none';
 
@@ -35,20 +35,23 @@ export type Sandboxed = {
 const PROCESSES_MAX = 48;
 const OPEN_FILES_MAX = 64;
 /**
- * Under root each sandbox runs as a user of its own that owns no files, because the limit of processes counts per user. Debian
- * does not assign these numbers. `nobody` is unsuitable: it owns the files of the embedded PostgreSQL.
+ * Under root each sandbox runs as a user of its own that owns no files, because the limit of processes counts per user.
+ * Debian does not assign these numbers. `nobody` is unsuitable: it owns the files of the embedded PostgreSQL.
  */
 const USERS = { first: 65_000, count: 256 };
 let nextUser = 0;
-/** Descriptors of bubblewrap: it writes the program's exit code to the first and reads the system call filter from the second. */
+/**
+ * Descriptors of bubblewrap: it writes the program's exit code to the first and reads the system call filter from the
+ * second.
+ */
 const STATUS = 3;
 const FILTER = 4;
 /** Exit codes of prlimit and setpriv when they cannot start the program. */
 const NOT_STARTED = [126, 127];
 
 /**
- * Starts a program in a sandbox, without this process's environment and open files, in a process group of its own, so that one
- * signal ends it with its children. It ends when this process ends.
+ * Starts a program in a sandbox, without this process's environment and open files, in a process group of its own, so
+ * that one signal ends it with its children. It ends when this process ends.
  * @throws Error  that names a missing tool
  */
 export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxed {
@@ -81,7 +84,8 @@ async function untilEnded(child: Sandboxed['child'], kind: SandboxKind): Promise
   const status = kind === 'bubblewrap' ? text(child.stdio[STATUS] as unknown as Readable).catch(() => '') : '';
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   if (code === null) return { code, signal };
-  // bubblewrap reports the program's exit code on STATUS. Its own failures end with 1, as ffmpeg's do, but without that report.
+  // bubblewrap reports the program's exit code on STATUS.
+  // Its own failures end with 1, as ffmpeg's do, but without that report.
   const isSetUp = kind !== 'bubblewrap' || (await status).includes('"exit-code"');
   if (!isSetUp || NOT_STARTED.includes(code)) throw new Error(`The sandbox (${kind}) could not be set up.`);
   const inner = signalOf(code);

@@ -14,8 +14,8 @@ const SCRIPT_START_MAX_BYTES = 256;
 
 /**
  * The bubblewrap options for the file system of a sandbox: only shared libraries, the given programs and the input, all
- * read-only. There is no /proc, /dev, /tmp or shell. (Where /proc is partly hidden, as in containers and under systemd's
- * Protect* options, the kernel would not allow mounting it.)
+ * read-only. There is no /proc, /dev, /tmp or shell. (Where /proc is partly hidden, as in containers and under
+ * systemd's Protect* options, the kernel would not allow mounting it.)
  * @param input  the path outside the sandbox; inside it is INPUT_PATH
  */
 export function rootArguments(tools: ToolPaths, programs: string[], input: string | null): string[] {

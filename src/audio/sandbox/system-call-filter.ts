@@ -3,13 +3,13 @@ import { endianness } from 'node:os';
 /** The system call numbers of an architecture; `audit` is its constant in linux/audit.h. */
 type Machine = { audit: number; calls: number[]; clone: number };
 
-// From asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). Calls that neither a decoder nor the C library needs: sockets
-// of any family (network namespaces do not cover vsock), namespaces and mounts, other processes' memory, keys, BPF, modules,
-// and parts of the kernel with a history of sandbox escapes.
+// From asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). Calls that neither a decoder nor the C library needs:
+// sockets of any family (network namespaces do not cover vsock), namespaces and mounts, other processes' memory, keys,
+// BPF, modules, and parts of the kernel with a history of sandbox escapes.
 const OLD_CALLS = {
   // socket, ptrace, pivot_root, mount, umount2, init_module, kexec_load, add_key, request_key, keyctl, unshare,
-  // perf_event_open, open_by_handle_at, setns, process_vm_readv, process_vm_writev, kcmp, finit_module, kexec_file_load,
-  // bpf, userfaultfd
+  // perf_event_open, open_by_handle_at, setns, process_vm_readv, process_vm_writev, kcmp, finit_module,
+  // kexec_file_load, bpf, userfaultfd
   x64: [41, 101, 155, 165, 166, 175, 246, 248, 249, 250, 272, 298, 304, 308, 310, 311, 312, 313, 320, 321, 323],
   arm64: [198, 117, 41, 40, 39, 105, 104, 217, 218, 219, 97, 241, 265, 268, 270, 271, 272, 273, 294, 280, 282],
 };
@@ -44,8 +44,8 @@ const AT = { number: 0, machine: 4, firstArgument: 16 };
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /**
- * A seccomp program in the kernel's format that rejects the system calls above; null for an unknown architecture. It is a deny
- * list, because an allow list would differ with each version of the C library and of ffmpeg.
+ * A seccomp program in the kernel's format that rejects the system calls above; null for an unknown architecture. It is
+ * a deny list, because an allow list would differ with each version of the C library and of ffmpeg.
  */
 export function systemCallFilter(architecture: NodeJS.Architecture = process.arch): Buffer | null {
   const machine = MACHINES[architecture];

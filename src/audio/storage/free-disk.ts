@@ -15,7 +15,10 @@ export async function requireFreeDisk(disk: FreeDisk, minFreeBytes: number, want
   if ((await disk.freeBytes()) - wantedBytes < minFreeBytes) throw diskFull();
 }
 
-/** Yields the chunks while the disk has `minFreeBytes` left: parallel uploads may fill a disk that was free at their start. */
+/**
+ * Yields the chunks while the disk has `minFreeBytes` left:
+ * parallel uploads may fill a disk that was free at their start.
+ */
 export async function* whileDiskIsFree(
   chunks: AsyncIterable<Uint8Array>,
   disk: FreeDisk,

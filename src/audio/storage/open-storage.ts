@@ -4,8 +4,8 @@ import { openS3Storage } from './s3-storage.ts';
 import { openFileStorage, type SharedStorage } from './storage.ts';
 
 /**
- * The storage that STORAGE_URL names, which all nodes share, else files on this node. No request is sent to a bucket yet:
- * `whyAway` and the first use report an unreachable one.
+ * The storage that STORAGE_URL names, which all nodes share, else files on this node. No request is sent to a bucket
+ * yet: `whyAway` and the first use report an unreachable one.
  */
 export async function openStorage(config: Config): Promise<SharedStorage> {
   const { audio } = dataPaths(config.dataDir);

@@ -109,7 +109,9 @@ async function receive(store: Store, bytes: AsyncIterable<Uint8Array>, maxBytes:
   }
 }
 
-/** Yields the chunks, counts their bytes and records an error of their source, to tell it from an error of the bucket. */
+/**
+ * Yields the chunks, counts their bytes and records an error of their source, to tell it from an error of the bucket.
+ */
 function countBytes(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   let sizeBytes = 0;
   let failure: unknown = null;

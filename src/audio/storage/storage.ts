@@ -56,8 +56,8 @@ export type StorageRuntime = Runtime & { storage: AudioStorage };
 
 /**
  * Audio that can be read.
- * @property durable  resolves when it survives a power failure: nobody may be told before that it is stored. Removes the audio
- *                    when it rejects; that it rejects need not be handled.
+ * @property durable  resolves when it survives a power failure: nobody may be told before that it is stored. Removes
+ *                    the audio when it rejects; that it rejects need not be handled.
  */
 export type ReceivedAudio = { key: string; sizeBytes: number; durable: Promise<void> };
 
@@ -88,7 +88,9 @@ export class StorageAwayError extends ApiError {
 // The page size of S3.
 const PAGE_FILES = 1000;
 const PARTIAL_PREFIX = 'partial-';
-/** Smaller files are written at once when they are complete, under their own name: an upload holds as much in memory. */
+/**
+ * Smaller files are written at once when they are complete, under their own name: an upload holds as much in memory.
+ */
 export const WRITE_BYTES = 256 * 1024;
 // All tries of a fetch end within it; an upload is written to at least every 32 s.
 const PARTIAL_AGE_MS = 3_600_000;

@@ -45,8 +45,8 @@ export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): 
 type JsonFields = Pick<Upload, 'fields' | 'lists'>;
 
 /**
- * The fields of an object as a form has them: numbers and booleans as text, lists of strings as repeated fields, other lists
- * and objects as JSON text. The fields in `textFields` take strings only.
+ * The fields of an object as a form has them: numbers and booleans as text, lists of strings as repeated fields, other
+ * lists and objects as JSON text. The fields in `textFields` take strings only.
  * @throws ApiError  that names the first field at fault
  */
 export function readJsonFields(body: object, limits: FieldLimits): JsonFields {

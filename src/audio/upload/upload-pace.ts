@@ -12,8 +12,8 @@ export type UploadProgress = {
 };
 
 /**
- * True as soon as an upload averages less than 8 KiB/s after its first minute; false when the signal aborts first. Time in
- * which the sender waits for this service does not count.
+ * True as soon as an upload averages less than 8 KiB/s after its first minute; false when the signal aborts first. Time
+ * in which the sender waits for this service does not count.
  */
 export async function isTooSlow(
   { receivedBytes, isHeldBack }: UploadProgress,

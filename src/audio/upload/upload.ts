@@ -32,7 +32,10 @@ export type Upload = {
   fields: Map<string, string>;
   /** The values of the received `listFields`, in order. */
   lists: Map<string, string[]>;
-  /** SHA-256 in hex of the fields and the file; it does not depend on the boundary and the order of the parts. Null unless wanted. */
+  /**
+   * SHA-256 in hex of the fields and the file; it does not depend on the boundary and the order of the parts.
+   * Null unless wanted.
+   */
   fingerprint: string | null;
   /** Null when the field `insteadOfFile` came in its place. */
   file: StoredFile | null;
@@ -58,8 +61,8 @@ const MAX_PART_HEADERS = 32;
 const MAX_PART_HEADER_BYTES = 8 * 1024;
 
 /**
- * Streams a multipart body: its file into the storage, its fields into memory. Memory does not grow with the file. When it
- * rejects, nothing of the upload stays on disk; the caller handles the unread rest of the stream.
+ * Streams a multipart body: its file into the storage, its fields into memory. Memory does not grow with the file. When
+ * it rejects, nothing of the upload stays on disk; the caller handles the unread rest of the stream.
  * @throws ApiError  that says what is wrong with the upload
  * @throws BodyTimeoutError  when the upload is too slow
  */

@@ -12,8 +12,8 @@ export class DirectoryTakenError extends Error {
 
 /**
  * Locks `dir` for this process until `release`, or until the process ends, also by a crash.
- * It is a file lock of the kernel, taken by SQLite because Node has no file locks. A pid in a file would be wrong after a
- * kill -9, and in a container, where pids start again from 1.
+ * It is a file lock of the kernel, taken by SQLite because Node has no file locks. A pid in a file would be wrong after
+ * a kill -9, and in a container, where pids start again from 1.
  * @throws DirectoryTakenError
  */
 export function claimDirectory(dir: string): { release(): void } {

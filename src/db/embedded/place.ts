@@ -26,8 +26,8 @@ export function programPath(program: 'postgres' | 'initdb'): string {
 }
 
 /**
- * Creates a folder that only PostgreSQL's user (and root) may enter. That is the user of this process; as root, which must
- * not run PostgreSQL, the present owner of the folder, else `nobody`.
+ * Creates a folder that only PostgreSQL's user (and root) may enter. That is the user of this process; as root, which
+ * must not run PostgreSQL, the present owner of the folder, else `nobody`.
  */
 export function makeFolder(dir: string): void {
   makeDurableFolder(dir, { mode: 0o700 });

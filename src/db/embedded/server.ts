@@ -50,7 +50,8 @@ const SETTINGS = {
   max_wal_senders: '0',
   max_replication_slots: '0',
   autovacuum_worker_slots: '3',
-  // Statements read few blocks, which backends read themselves: no processes for it, no memory for reads in the background.
+  // Statements read few blocks, which backends read themselves:
+  // no processes for it, no memory for reads in the background.
   io_method: 'sync',
   io_max_concurrency: '1',
   // PostgreSQL clears all of it at its start, 4 MB by default; a commit empties it.
@@ -61,8 +62,8 @@ const SETTINGS = {
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   jit: 'off',
-  // When one of its processes crashes, PostgreSQL ends, and its owner starts it again. By default it recovers without a restart;
-  // where that recovery fails too, as on a full disk, version 18.4 may run on and refuse connections for ever.
+  // When one of its processes crashes, PostgreSQL ends, and its owner starts it again. By default it recovers without a
+  // restart; where that recovery fails too, as on a full disk, version 18.4 may run on and refuse connections for ever.
   restart_after_crash: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',

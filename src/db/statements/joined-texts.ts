@@ -2,8 +2,8 @@
 const SEPARATOR = '\x1e';
 
 /**
- * Texts as one value, for `textsOf`: an array literal has to escape each quote of each text, and PostgreSQL reads it character by
- * character.
+ * Texts as one value, for `textsOf`: an array literal has to escape each quote of each text, and PostgreSQL reads it
+ * character by character.
  * @param texts  without control characters; null and empty ones become null
  */
 export function joinedTexts(texts: (string | null)[]): string {

@@ -1,10 +1,10 @@
 import type { Statement } from '../database.ts';
 
 /**
- * A statement with named parameters, such as `$accountId`; prepared once per connection. For statements that are composed
- * of parts in several folders: each part names its parameters, and their values are given together. A part is given the SQL
- * of what it depends on, such as its condition, and exports the SQL by which others depend on it: no part names another's CTE.
- * The returned function throws when a value is missing.
+ * A statement with named parameters, such as `$accountId`; prepared once per connection. For statements that are
+ * composed of parts in several folders: each part names its parameters, and their values are given together. A part is
+ * given the SQL of what it depends on, such as its condition, and exports the SQL by which others depend on it: no part
+ * names another's CTE. The returned function throws when a value is missing.
  */
 export function defineStatement(
   options: Pick<Statement, 'name' | 'isBrief'>,

@@ -8,8 +8,8 @@ export type SizedRow = {
 };
 
 /**
- * SQL of the first rows of a query, up to the one with which they have more than `MAX_PAGE_BYTES`: that one shows that there
- * are more.
+ * SQL of the first rows of a query, up to the one with which they have more than `MAX_PAGE_BYTES`: that one shows that
+ * there are more.
  * @param query  its rows have a column "rowBytes"
  * @param order  of the rows of the query
  */

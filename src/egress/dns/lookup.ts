@@ -18,8 +18,8 @@ const HAS_NO_ADDRESS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 /**
  * Looks names up in /etc/hosts, then at the name servers of /etc/resolv.conf; at most 64 addresses each.
- * getaddrinfo is called only for local names that neither knows (search domains, mDNS): each call holds a thread and cannot
- * be cancelled, so a few names whose servers never answer would block all other lookups.
+ * getaddrinfo is called only for local names that neither knows (search domains, mDNS): each call holds a thread and
+ * cannot be cancelled, so a few names whose servers never answer would block all other lookups.
  */
 export function openLookup(hosts: HostsFile = openHostsFile()): Lookup {
   let systemLookups = 0;

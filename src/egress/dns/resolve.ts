@@ -36,7 +36,10 @@ export class Resolver {
     this.#lookup = lookup;
   }
 
-  /** Resolves when the lookup has started, or has joined one of the same name; null when it could not within `maxWaitMs`. */
+  /**
+   * Resolves when the lookup has started, or has joined one of the same name;
+   * null when it could not within `maxWaitMs`.
+   */
   startLookup(hostname: string, { accountId, maxWaitMs }: LookupOptions): Promise<RunningLookup | null> {
     const shared = this.#running.get(hostname);
     if (shared) return Promise.resolve({ addresses: shared.addresses });

@@ -21,8 +21,9 @@ const PAUSE_FACTOR = 0.5;
 const FIRST_SAMPLES = 4 * SAMPLE_RATE;
 
 /**
- * Any engine as a live one: the open segment is transcribed again and again, and words on which two transcripts agree do not
- * change any more. The final text is one more transcript of the whole segment, so that it is what the engine says of it.
+ * Any engine as a live one: the open segment is transcribed again and again, and words on which two transcripts agree
+ * do not change any more. The final text is one more transcript of the whole segment, so that it is what the engine
+ * says of it.
  */
 export function agreementEngine(engine: Engine, options: AgreementOptions): LiveEngine {
   return {

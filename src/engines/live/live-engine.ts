@@ -29,7 +29,9 @@ export type LiveSegmentDecoder = {
   close(): void;
 };
 
-/** The decoder of one session: segments one after the other. The end of one may be decoded while the next is written. */
+/**
+ * The decoder of one session: segments one after the other. The end of one may be decoded while the next is written.
+ */
 export type LiveDecoder = {
   segment(onPartial: (partial: LivePartial) => void): LiveSegmentDecoder;
   /** Seconds of audio that were written and are not decoded yet. */

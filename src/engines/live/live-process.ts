@@ -30,8 +30,8 @@ const STALL_CHECK_MS = 1_000;
 const COST_OVER_SECONDS = 120;
 
 /**
- * A process that decodes segments as their audio comes. It is started by the first segment, and again by the next one after
- * it has ended: then the segments that it had fail, and can be decoded again.
+ * A process that decodes segments as their audio comes. It is started by the first segment, and again by the next one
+ * after it has ended: then the segments that it had fail, and can be decoded again.
  */
 export class LiveProcess implements AsyncDisposable {
   readonly #settings: LiveProcessSettings;

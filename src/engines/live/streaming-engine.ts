@@ -24,7 +24,9 @@ const USED_MAX = 0.7;
 const COST_KNOWN_AFTER_SECONDS = 20;
 const TEST_SIGNALS = 2;
 
-/** An engine that decodes speech while it comes: partial text after each step, and the final text at once at the end. */
+/**
+ * An engine that decodes speech while it comes: partial text after each step, and the final text at once at the end.
+ */
 export function streamingEngine(options: StreamingEngineOptions): LiveEngine {
   const { name, languages = null, features = [], licence = null } = options;
   const processes = Array.from({ length: options.processes }, () => new LiveProcess(options));

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 export type MultipartForm = { contentType: string; body: Buffer };
 
 /**
- * The form as one buffer, into which the file's bytes are copied. With FormData, aborting the request raises an error that cannot be caught (undici: ReadableStream is
- * already closed) and would end the process.
+ * The form as one buffer, into which the file's bytes are copied. With FormData, aborting the request raises an error
+ * that cannot be caught (undici: ReadableStream is already closed) and would end the process.
  */
 export function multipartForm(
   fields: [name: string, value: string][],

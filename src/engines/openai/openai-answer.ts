@@ -3,8 +3,8 @@ import type { Segment, Transcript, Word } from '../engine.ts';
 type Fields = Record<string, unknown>;
 
 /**
- * The transcript in the body of a speech server's response, which may have words, segments or only text. Times are clamped to
- * the piece and sorted. Null for other bodies, such as an error with status 200.
+ * The transcript in the body of a speech server's response, which may have words, segments or only text. Times are
+ * clamped to the piece and sorted. Null for other bodies, such as an error with status 200.
  */
 export function readOpenaiAnswer(body: string, pieceSeconds: number): Transcript | null {
   const answer = parseObject(body);

@@ -5,12 +5,13 @@ const STEP_FRAMES = 10;
 const SHORTEST_FRAMES = 20;
 
 /**
- * Subtracts from the cepstra of a segment their mean so far, which removes what a microphone and a line add. Frames of 10 ms
- * come out in steps of ten, the first after 0.8 s. They depend on the segment alone, not on how it was divided.
+ * Subtracts from the cepstra of a segment their mean so far, which removes what a microphone and a line add. Frames of
+ * 10 ms come out in steps of ten, the first after 0.8 s. They depend on the segment alone, not on how it was divided.
  *
- * The library's own mean starts from a fixed value, and goes on from the segment before. On seven clips of 108 words, cut
- * as live segments are: 36 wrong words with this mean, 49 to 52 with one that includes what lies before the speech, and 42 or
- * 43 when the whole segment is decoded as that of a job, in all passes. The values here were chosen on these clips.
+ * The library's own mean starts from a fixed value, and goes on from the segment before. On seven clips of 108 words,
+ * cut as live segments are: 36 wrong words with this mean, 49 to 52 with one that includes what lies before the speech,
+ * and 42 or 43 when the whole segment is decoded as that of a job, in all passes.
+ * The values here were chosen on these clips.
  */
 export class CepstralMean {
   #waiting: Float32Array[] = [];

@@ -23,8 +23,8 @@ const CEPSTRA_MAX = 64;
 const PARTIAL_EVERY_SAMPLES = 0.3 * SAMPLE_RATE;
 
 /**
- * Decodes segments while they come, each with a decoder of its own, which a later segment uses again. A decoder takes 90 MB;
- * the first is loaded at once.
+ * Decodes segments while they come, each with a decoder of its own, which a later segment uses again. A decoder takes
+ * 90 MB; the first is loaded at once.
  * @throws Error  when the library or the model cannot be loaded
  */
 export function openLiveDecoders(files: PocketsphinxFiles): OpenStream {

@@ -28,8 +28,8 @@ export function findPocketsphinx(tools: ToolPaths): PocketsphinxFiles | null {
 export function decoderArguments({ acoustics, languageModel, dictionary }: PocketsphinxFiles): string[] {
   return [
     ...['-hmm', acoustics, '-lm', languageModel, '-dict', dictionary, '-logfn', '/dev/null'],
-    // By default the decoder removes silence and does not count it in its times: the times of a word after a pause of 8 s
-    // were 8 s too early. Word errors on seven clips: 37 of 108 with this option, 35 without it.
+    // By default the decoder removes silence and does not count it in its times: the times of a word after a pause of 8
+    // s were 8 s too early. Word errors on seven clips: 37 of 108 with this option, 35 without it.
     ...['-remove_silence', 'no'],
   ];
 }

@@ -9,8 +9,8 @@ import { findPocketsphinx } from './pocketsphinx-files.ts';
 
 // 50 MB, and 90 MB for each decoder; eight decode at once where a core is fast.
 const MEMORY_MAX_BYTES = 2 * 2 ** 30;
-// Between what two virtual machines took for clips of speech, 0.22 and 0.57. What this machine takes replaces it when 20 s were
-// decoded.
+// Between what two virtual machines took for clips of speech, 0.22 and 0.57. What this machine takes replaces it when
+// 20 s were decoded.
 const SECONDS_PER_AUDIO_SECOND = 0.35;
 
 /**

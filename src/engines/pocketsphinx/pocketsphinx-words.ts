@@ -1,6 +1,8 @@
 import type { Word } from '../engine.ts';
 
-/** One entry of a decoder's best path: a word, a variant such as `and(2)`, or a filler such as `<sil>` and `[NOISE]`. */
+/**
+ * One entry of a decoder's best path: a word, a variant such as `and(2)`, or a filler such as `<sil>` and `[NOISE]`.
+ */
 export type PathEntry = { entry: string; startSeconds: number; endSeconds: number; confidence: number };
 
 /** The words of a best path, without fillers and without the numbers of variants. */

@@ -22,8 +22,8 @@ export const POCKETSPHINX = {
 } satisfies Partial<Engine>;
 
 /**
- * Debian's pocketsphinx with its American English model: low accuracy, but a package of every Debian. Words with times and
- * confidences, no punctuation.
+ * Debian's pocketsphinx with its American English model: low accuracy, but a package of every Debian. Words with times
+ * and confidences, no punctuation.
  * @throws EngineError  with the command that installs it, when it is not installed
  */
 export function openPocketsphinx({ slots, tools, log, onRestart }: PocketsphinxOptions): Engine {

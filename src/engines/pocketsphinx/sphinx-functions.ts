@@ -37,7 +37,8 @@ export function declareFunctions(library: { pocketsphinx: string; base: string }
 
 /** @throws Error  when the model cannot be loaded */
 export function openDecoder(sphinx: Sphinx, decoderArguments: string[]): unknown {
-  // The first argument is the name of the program, as in C's main. A model names settings that the library does not know.
+  // The first argument is the name of the program, as in C's main.
+  // A model names settings that the library does not know.
   const args = ['pocketsphinx', ...decoderArguments];
   const settings: unknown = sphinx.parseArguments(null, sphinx.argumentTable(), args.length, args, 0);
   if (settings === null) throw new Error('cmd_ln_parse_r refused the settings');

@@ -7,7 +7,8 @@ const RESTART_DELAY_BASE_MS = 100;
 const RESTART_DELAY_MAX_MS = 5_000;
 
 /**
- * Waits for the first answer of an engine process. Null when it is ready; a process that does not answer in time is killed.
+ * Waits for the first answer of an engine process.
+ * Null when it is ready; a process that does not answer in time is killed.
  * @param startAdvice  what the operator should do when it cannot start
  */
 export async function errorAtStart<Answer extends { kind: string }>(

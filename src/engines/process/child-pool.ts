@@ -14,9 +14,9 @@ export type PoolSettings = ChildSettings & {
 };
 
 /**
- * `slots` processes that transcribe one piece at a time each. A process that crashes fails only the call it ran; the pool
- * starts another, after a delay that doubles with each failure in a row. A call that times out or is aborted kills its
- * process, since native code cannot be interrupted.
+ * `slots` processes that transcribe one piece at a time each. A process that crashes fails only the call it ran; the
+ * pool starts another, after a delay that doubles with each failure in a row. A call that times out or is aborted kills
+ * its process, since native code cannot be interrupted.
  */
 export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
   readonly #settings: PoolSettings;
@@ -101,7 +101,10 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
     return { hasAnswered, wasKilled };
   }
 
-  /** Calls wait while another process serves them; with no other process they fail, and the next call starts a new attempt. */
+  /**
+   * Calls wait while another process serves them;
+   * with no other process they fail, and the next call starts a new attempt.
+   */
   async #reportStartError(child: Child, error: EngineError): Promise<void> {
     child.kill();
     await child.exited;

@@ -24,8 +24,8 @@ export function openAnswers<Answer = ChildAnswer>(): (answer: Answer) => Promise
 }
 
 /**
- * Runs an engine's process: loads the engine, reports that it is ready, then transcribes one piece after the other until the
- * parent ends.
+ * Runs an engine's process: loads the engine, reports that it is ready, then transcribes one piece after the other
+ * until the parent ends.
  * @param load  makes the engine from the parent's settings
  */
 export async function serveParent<Settings>(load: (settings: Settings) => Promise<TranscribePiece>): Promise<void> {

@@ -23,8 +23,9 @@ const REMOTE_SESSIONS = 50;
 const SESSIONS_PER_SLOT = 4;
 
 /**
- * The live engine of a spec. For null a pulled streaming model that knows what the plans' engine knows; else the best engine
- * for jobs, whose open segments are transcribed again and again, or on a bare machine pocketsphinx, which streams.
+ * The live engine of a spec. For null a pulled streaming model that knows what the plans' engine knows; else the best
+ * engine for jobs, whose open segments are transcribed again and again, or on a bare machine pocketsphinx, which
+ * streams.
  * @throws EngineError  that says what to install or repair
  */
 export async function openLiveEngine(wanted: EngineSpec | null, options: LiveEngineOptions): Promise<LiveEngine> {

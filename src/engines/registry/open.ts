@@ -30,8 +30,8 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
 }
 
 /**
- * The engine that `wanted` names; for null the best one that works: the first model that loads in the order of rankModels,
- * else pocketsphinx. It has transcribed a test signal, because a model file may be damaged.
+ * The engine that `wanted` names; for null the best one that works: the first model that loads in the order of
+ * rankModels, else pocketsphinx. It has transcribed a test signal, because a model file may be damaged.
  * @throws EngineError  that says what to install or repair
  */
 export async function openWorkingEngine(wanted: EngineSpec | null, options: EngineOptions): Promise<OpenedEngine> {
@@ -81,7 +81,8 @@ async function readableModels(modelsDir: string): Promise<string[]> {
 }
 
 /**
- * Models for jobs, or for live sessions, in the order of the catalogue, best first; then models that are not in it, by name.
+ * Models for jobs, or for live sessions, in the order of the catalogue, best first;
+ * then models that are not in it, by name.
  */
 export function rankModels(names: string[], use: 'jobs' | 'live' = 'jobs'): string[] {
   const known = CATALOGUE.filter(({ name }) => names.includes(name));

@@ -9,8 +9,8 @@ const METADATA_MAX_BYTES = 2 ** 20;
 const HEAD_BYTES = 20;
 
 /**
- * The metadata of an ONNX file by name, such as `model_type`. The graph, which is nearly all of the file, is not read. Empty
- * for other files; incomplete for a truncated file.
+ * The metadata of an ONNX file by name, such as `model_type`. The graph, which is nearly all of the file, is not read.
+ * Empty for other files; incomplete for a truncated file.
  * Source: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
  */
 export async function readOnnxMetadata(path: string): Promise<Map<string, string>> {

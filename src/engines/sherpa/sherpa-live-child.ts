@@ -5,7 +5,8 @@ import { SAMPLE_RATE } from '../engine.ts';
 import { serveLive } from '../live/child-serve-live.ts';
 import { OnlineSegment } from './sherpa-stream.ts';
 
-// The memory of a stream is freed when V8 collects its handle, which V8 takes for a few bytes: 2,000 streams grew by 44 MB.
+// The memory of a stream is freed when V8 collects its handle, which V8 takes for a few bytes:
+// 2,000 streams grew by 44 MB.
 const COLLECT_EVERY_STREAMS = 500;
 
 // The process that sherpa-live.ts starts. A model that does not match its family aborts the process.

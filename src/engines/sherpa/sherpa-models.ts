@@ -12,7 +12,10 @@ export type SherpaModel = {
   /** The model's own codes; null when unknown. */
   languages: readonly string[] | null;
   features: readonly EngineFeature[];
-  /** Whether it decodes audio while it comes, for live sessions; sherpa-onnx aborts its process when it is used otherwise. */
+  /**
+   * Whether it decodes audio while it comes, for live sessions;
+   * sherpa-onnx aborts its process when it is used otherwise.
+   */
   isStreaming: boolean;
   /** Of all files together. */
   sizeBytes: number;
@@ -25,7 +28,10 @@ type Family = (folder: Folder) => Promise<Pick<SherpaModel, 'family' | 'modelCon
 /** Families that the file names identify come first, because file names are more reliable than metadata. */
 const FAMILIES: Family[] = [moonshine, mergedMoonshine, transducer, encoderDecoder, singleModel];
 
-/** The family and the settings of a model folder; null without a known model in it. @throws EngineError when it is unreadable */
+/**
+ * The family and the settings of a model folder; null without a known model in it.
+ * @throws EngineError when it is unreadable
+ */
 export async function detectSherpaModel(folderPath: string): Promise<SherpaModel | null> {
   const names = await readdir(folderPath).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
@@ -92,7 +98,10 @@ async function encoderDecoder(folder: Folder) {
   return describe(folder, 'whisper', { encoder, decoder, language: '', task: 'transcribe', tailPaddings: -1 });
 }
 
-/** Patterns for the metadata, the file name or the folder name of a single model file, with the family that they identify. */
+/**
+ * Patterns for the metadata, the file name or the folder name of a single model file, with the family that they
+ * identify.
+ */
 const SINGLE_MODELS: [RegExp, string][] = [
   [/EncDec(Hybrid|CTC)|nemo|parakeet/i, 'nemoCtc'],
   [/sense[_-]?voice/i, 'senseVoice'],

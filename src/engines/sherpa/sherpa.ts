@@ -55,7 +55,8 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
 }
 
 /**
- * The model's own code for a language. The API checks languages as well, but the job may be older than the model of its plan.
+ * The model's own code for a language. The API checks languages as well, but the job may be older than the model of its
+ * plan.
  * @throws EngineError  for an unknown language, for which sherpa-onnx would abort its process
  */
 function modelCode(name: string, language: string | null, known: readonly string[] | null): string | null {

@@ -50,8 +50,8 @@ export type SpeakerFinderOptions = {
 
 const ANY_NUMBER: SpeakerBounds = { min: 1, max: SPEAKERS_MAX };
 
-// Native memory: a block as floats twice, and 4 bytes for each pair of its parts of speech. With blocks of an hour, four
-// hours of audio took 0.8 GB with small models.
+// Native memory: a block as floats twice, and 4 bytes for each pair of its parts of speech. With blocks of an hour,
+// four hours of audio took 0.8 GB with small models.
 const BLOCK_MAX_SECONDS = 3600;
 const MEMORY_MAX_BYTES = 2 ** 31;
 // Below other engines: the next job's transcription comes first.
@@ -60,7 +60,10 @@ const NICENESS = 10;
 const TRIES = 2;
 const WARM_UP_SECONDS = 12;
 
-/** On one core the models take a tenth to a half of the audio's length; while others transcribe, they get part of a core. */
+/**
+ * On one core the models take a tenth to a half of the audio's length;
+ * while others transcribe, they get part of a core.
+ */
 function defaultTimeoutMs(audioSeconds: number): number {
   return 60_000 + audioSeconds * 4000;
 }

@@ -9,15 +9,17 @@ type Vad = InstanceType<typeof sherpa.Vad>;
 const WINDOW = 512;
 /** Silero VAD detects speech two windows late. */
 const LAG = 2 * WINDOW;
-/** Probability thresholds: its authors' default for clear speech, and one for faint speech that noise rarely reaches. */
+/**
+ * Probability thresholds: its authors' default for clear speech, and one for faint speech that noise rarely reaches.
+ */
 const CLEAR = 0.5;
 const FAINT = 0.3;
 // These values turn off the library's own smoothing and splitting: each window counts by itself.
 const SHORTEST_SECONDS = 0.001;
 const LONGEST_SECONDS = 1000;
 const BUFFER_SECONDS = 60;
-// Quieter audio is amplified to this peak: the model misses speech 40 dB below the usual level, and amplified noise does not
-// look more like speech to it.
+// Quieter audio is amplified to this peak: the model misses speech 40 dB below the usual level, and amplified noise
+// does not look more like speech to it.
 const PEAK_MIN = 6000 / 32_768;
 
 // The process that vad.ts starts: a damaged model aborts the process, and the calls are synchronous.

@@ -29,7 +29,8 @@ export type VoiceDetectorOptions = {
   catalogue?: typeof CATALOGUE;
 };
 
-// One process checks several hundred hours of audio in an hour; a slot of the fastest engine transcribes about one hundred.
+// One process checks several hundred hours of audio in an hour;
+// a slot of the fastest engine transcribes about one hundred.
 const SLOTS_PER_PROCESS = 4;
 const MEMORY_MAX_BYTES = 2 ** 29;
 // A call takes some 10 ms.
@@ -42,8 +43,8 @@ const PART_SECONDS = 4;
 const OVERLAP_SECONDS = 0.5;
 
 /**
- * Silero VAD in processes of its own; null when its model was not pulled, or when its file differs from the catalogue's: a
- * damaged file could crash or hang the process.
+ * Silero VAD in processes of its own; null when its model was not pulled, or when its file differs from the
+ * catalogue's: a damaged file could crash or hang the process.
  */
 export async function openVoiceDetector(options: VoiceDetectorOptions): Promise<VoiceDetector | null> {
   const { modelsDir, slots, tools, log, catalogue = CATALOGUE } = options;

@@ -14,7 +14,9 @@ const SLOW = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
 const LARGE = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n';
 const LARGE_BYTES = 32 * 1024 * 1024;
 
-/** A server with small limits. `/slow` is answered when `release` is called; `/large` is larger than the socket buffers. */
+/**
+ * A server with small limits. `/slow` is answered when `release` is called; `/large` is larger than the socket buffers.
+ */
 async function openServer(connections: ConnectionLimits) {
   const { promise, resolve: release } = Promise.withResolvers<void>();
   const closed: ClosedConnection[] = [];
@@ -59,7 +61,9 @@ async function openServer(connections: ConnectionLimits) {
   };
 }
 
-/** Sends a request over the connection; resolves to the status of its answer, or to null when the connection ends first. */
+/**
+ * Sends a request over the connection; resolves to the status of its answer, or to null when the connection ends first.
+ */
 async function request(socket: net.Socket, bytes = GET): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   socket.once('close', () => resolve(null)).once('data', (chunk) => resolve(Number(String(chunk).split(' ')[1])));

@@ -16,8 +16,8 @@ const LOG_EVERY_MS = 10_000;
 type Connection = { socket: Socket; client: string; openRequests: number };
 
 /**
- * Limits the connections of a server, in all and for each address. At a limit the connection that has been idle longest is
- * closed, or the new one where none is idle. A connection is idle unless one of its requests waits for an answer: a
+ * Limits the connections of a server, in all and for each address. At a limit the connection that has been idle longest
+ * is closed, or the new one where none is idle. A connection is idle unless one of its requests waits for an answer: a
  * connection that has sent nothing or half of its headers, or that does not read its answer, is idle too.
  */
 export class Connections {

@@ -6,7 +6,9 @@ export type StreamKey = { shard: number; id: string; accountId: string; sessionI
 /** An answer that is being streamed; aborting `over` ends it after its current message. */
 type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
 
-/** Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended. */
+/**
+ * Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended.
+ */
 type FindValidKeys = (keys: StreamKey[]) => Promise<StreamKey[]>;
 
 // With the delay below, a stream ends within 2 s of its key.

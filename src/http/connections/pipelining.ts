@@ -8,8 +8,8 @@ type Queue = { isBusy: boolean; waiting: [IncomingMessage, ServerResponse][] };
 
 /**
  * Handles the requests of a connection one after the other. HTTP/1.1 requires their answers in this order, and if the
- * thousands of requests that fit into one read were started together, all other connections would wait. A connection with
- * more than 100 waiting requests is closed.
+ * thousands of requests that fit into one read were started together, all other connections would wait. A connection
+ * with more than 100 waiting requests is closed.
  */
 export function oneByOne(handle: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, Queue>();

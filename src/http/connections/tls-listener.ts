@@ -15,8 +15,8 @@ const HANDSHAKE_MS = 10_000;
 const HANDSHAKES_PER_ADDRESS = 200;
 
 /**
- * A listener with TLS for an HTTP server: after the handshake its connections are connections of that server, with all of its
- * limits and handlers. A certificate that was renewed on disk is used for new connections.
+ * A listener with TLS for an HTTP server: after the handshake its connections are connections of that server, with all
+ * of its limits and handlers. A certificate that was renewed on disk is used for new connections.
  */
 export class TlsListener {
   readonly #files: TlsFiles;

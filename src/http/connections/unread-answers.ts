@@ -21,8 +21,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Whether one more answer is over a limit: that of its caller, that of all, or null. A caller without unread answers may
-   * have one of any size, while there is space.
+   * Whether one more answer is over a limit: that of its caller, that of all, or null. A caller without unread answers
+   * may have one of any size, while there is space.
    * @param caller  id of an account, or address of a client without a key
    */
   exceeded(caller: string, bytes: number): 'caller' | 'all' | null {

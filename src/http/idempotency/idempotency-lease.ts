@@ -75,8 +75,8 @@ export class IdempotencyLease implements IdempotencyHandle {
   }
 
   /**
-   * Ends the lease after the handler: saves the answer if it is one to replay, else releases the key. Returns the answer to
-   * send; never rejects.
+   * Ends the lease after the handler: saves the answer if it is one to replay, else releases the key. Returns the
+   * answer to send; never rejects.
    * @param isConnected  false when the caller hung up: its retry then follows the job instead of getting this answer
    */
   async end(answer: Answer, isConnected: boolean): Promise<Answer> {

@@ -205,8 +205,8 @@ export async function renewLeases(sql: Sql, leases: LeasedKey[], leaseMs: number
 }
 
 /**
- * Deletes the saved answers that show a job, when the job is erased. Their keys remain: a repeated request must not make the
- * job again.
+ * Deletes the saved answers that show a job, when the job is erased. Their keys remain: a repeated request must not
+ * make the job again.
  */
 export async function deleteAnswersOfJob(tx: Sql, { shard, jobId }: { shard: number; jobId: string }): Promise<void> {
   await tx.run({

@@ -78,7 +78,10 @@ function routeHash(request: IncomingMessage): string {
   return fingerprintOf(Buffer.from(`${request.method} ${request.url}`)).slice(0, 32);
 }
 
-/** @param quota.fullAt  the account's quota, when it is used up; else null @throws ApiError  409, or 429 for a new key then */
+/**
+ * @param quota.fullAt  the account's quota, when it is used up; else null
+ * @throws ApiError  409, or 429 for a new key then
+ */
 async function acquireKey(
   db: Database,
   name: KeyName,

@@ -31,8 +31,8 @@ export type EventPayload = { type: string; when: string; schema: TSchema };
 
 /**
  * The OpenAPI 3.1 document of the routes, from the schemas that validate their requests and type their answers.
- * Schemas that name themselves (`component`) are listed once under `components`. WebSockets are left out: OpenAPI has no words
- * for their messages, and clients made from it could not call them.
+ * Schemas that name themselves (`component`) are listed once under `components`. WebSockets are left out: OpenAPI has
+ * no words for their messages, and clients made from it could not call them.
  */
 export function describeApi(
   allRoutes: Route[],

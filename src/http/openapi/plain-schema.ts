@@ -3,8 +3,8 @@ import { COMPONENT, DOCUMENTED } from '../schema.ts';
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The JSON Schema of a TypeBox schema, without the marks of the library. A schema that names itself (`component`) becomes
- * a reference.
+ * The JSON Schema of a TypeBox schema, without the marks of the library. A schema that names itself (`component`)
+ * becomes a reference.
  * @param components  gets the schemas that are referred to; null to write them in place of the references
  */
 export function plainSchema(schema: unknown, components: JsonObject | null): unknown {

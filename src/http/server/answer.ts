@@ -17,8 +17,9 @@ const COMMON_HEADERS = {
 
 /** Sends an answer. Every answer, also to a request that failed, is sent by this function. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  // Fastify closes the connection after every body that it could not parse. A body that was read to its end needs no close.
-  // After a removal Node does not announce the end of a connection that has carried all the requests that it may.
+  // Fastify closes the connection after every body that it could not parse. A body that was read to its end needs no
+  // close. After a removal Node does not announce the end of a connection that has carried all the requests that it
+  // may.
   if (!isUnread(request.raw) && reply.hasHeader('connection')) reply.removeHeader('connection');
   reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
   if (answer.stream) return sendStream(request, reply, answer.stream, answer.contentType ?? JSON_TYPE);
@@ -37,8 +38,8 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 /**
- * The error to answer instead when too many answers are unread. The answer of a request that changed something is always
- * sent, and so is one that was counted before it was made.
+ * The error to answer instead when too many answers are unread. The answer of a request that changed something is
+ * always sent, and so is one that was counted before it was made.
  */
 function countUnread(request: FastifyRequest, reply: FastifyReply, bytes: number): ApiError | null {
   const { context, method, ip } = request;

@@ -94,8 +94,9 @@ export function isUnread(request: IncomingMessage): boolean {
 }
 
 /**
- * The answer to a request whose body is not read to its end. The answer is sent immediately, and the connection is closed a
- * little later: closing it while the client is still sending would reset it, and the client would lose the answer.
+ * The answer to a request whose body is not read to its end. The answer is sent immediately, and the connection is
+ * closed a little later: closing it while the client is still sending would reset it, and the client would lose the
+ * answer.
  */
 export function answerThenDrain(answer: string | Buffer, request: IncomingMessage): Readable {
   async function* chunks() {

@@ -20,7 +20,9 @@ function routeAt(path: string, handle: Route['handle']): Route {
   });
 }
 
-/** A server with one route; `exchange` sends bytes and resolves to everything received until the connection is closed. */
+/**
+ * A server with one route; `exchange` sends bytes and resolves to everything received until the connection is closed.
+ */
 async function openServer(route: Route, log = openLog('silent')) {
   const app = buildServer({
     routes: [route],

@@ -52,8 +52,8 @@ const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\/\S*) HTTP\/1\.[01]\r\n/;
 
 /**
  * Answers requests that Node's HTTP parser refuses with the service's error body: malformed HTTP, too large headers,
- * CONNECT, methods that the parser does not know. Handles the errors of every connection: for CONNECT Node removes its own listener, and an unhandled error would
- * end the process.
+ * CONNECT, methods that the parser does not know. Handles the errors of every connection: for CONNECT Node removes its
+ * own listener, and an unhandled error would end the process.
  */
 export function answerMalformed(server: Server, { onRefused, refuseMethod }: MalformedOptions): void {
   const refused = new WeakSet<Socket>();
@@ -82,7 +82,9 @@ export function answerMalformed(server: Server, { onRefused, refuseMethod }: Mal
 
 type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
-/** The method and path of the request at the start of a packet, if the parser fails on all requests with that method. */
+/**
+ * The method and path of the request at the start of a packet, if the parser fails on all requests with that method.
+ */
 function unknownMethod(packet: Buffer | undefined): [method: string, url: string] | null {
   const [, method, url] = REQUEST_LINE.exec(packet?.toString('latin1') ?? '') ?? [];
   return method === undefined || url === undefined || METHODS.includes(method) ? null : [method, url];
@@ -92,8 +94,8 @@ function unknownMethod(packet: Buffer | undefined): [method: string, url: string
 type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 /**
- * Calls back when every complete request before the mistake is answered. When the mistake is in the body of a request, it
- * calls back immediately, or never if the answer has begun: a second status line would corrupt that answer.
+ * Calls back when every complete request before the mistake is answered. When the mistake is in the body of a request,
+ * it calls back immediately, or never if the answer has begun: a second status line would corrupt that answer.
  */
 function afterEarlierAnswers(socket: AnsweringSocket, then: () => void): void {
   const answering = socket._httpMessage;

@@ -99,7 +99,10 @@ export function logEndOfRequest(
   });
 }
 
-/** The fields of an error that help to find a bug. The others are left out: PostgreSQL's `detail` quotes the row, with metadata. */
+/**
+ * The fields of an error that help to find a bug. The others are left out:
+ * PostgreSQL's `detail` quotes the row, with metadata.
+ */
 function describeFailure(failure: unknown): Record<string, unknown> {
   const { name, message, stack, code } = (failure ?? {}) as Partial<Error> & { code?: unknown };
   return { name, message, stack, code };

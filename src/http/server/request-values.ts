@@ -10,8 +10,8 @@ export function strictSchema(schema: TSchema | undefined): ObjectSchema {
 }
 
 /**
- * A query with its numbers (decimal digits, where the type is `number` as in JSON) and booleans (`true`, `false`) converted.
- * All other values stay strings, and repeated parameters stay arrays: the schema refuses them.
+ * A query with its numbers (decimal digits, where the type is `number` as in JSON) and booleans (`true`, `false`)
+ * converted. All other values stay strings, and repeated parameters stay arrays: the schema refuses them.
  * @throws ApiError  400 for U+0000, which PostgreSQL cannot store
  */
 export function readQuery(query: Record<string, unknown>, schema: ObjectSchema): Record<string, unknown> {
@@ -72,8 +72,8 @@ export function checkParams(params: Record<string, string>): void {
 }
 
 /**
- * The body to validate. No body counts as an empty object, so that the validation names a missing field. A route without
- * a body accepts an empty object too.
+ * The body to validate. No body counts as an empty object, so that the validation names a missing field. A route
+ * without a body accepts an empty object too.
  * @throws ApiError  400
  */
 export function readBodyOrNothing(body: unknown, takesBody: boolean): unknown {

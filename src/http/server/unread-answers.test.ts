@@ -17,8 +17,8 @@ type Name = keyof typeof KEYS;
 const LIMITS = { maxBytesPerCaller: 25 * MIB, maxBytes: 45 * MIB };
 
 /**
- * A server whose `/large` and `/reserved` answer 10 MiB, more than the buffers of sockets hold; `get` returns the status and reads
- * nothing more. `/reserved` counts them before it changes anything.
+ * A server whose `/large` and `/reserved` answer 10 MiB, more than the buffers of sockets hold; `get` returns the
+ * status and reads nothing more. `/reserved` counts them before it changes anything.
  */
 async function openServer() {
   const changes = { count: 0 };

@@ -17,13 +17,13 @@ export type SchemaError = {
 const BRANCH_KEYWORDS = ['type', 'const', 'anyOf'];
 
 /**
- * The 400 for a value that its schema refuses. `param` is the field, without positions in lists: `events` for `events[1]`. The
- * message says which entry it is, and what is allowed.
+ * The 400 for a value that its schema refuses. `param` is the field, without positions in lists: `events` for
+ * `events[1]`. The message says which entry it is, and what is allowed.
  * @param place  `body`, `querystring` or `params`, as Fastify calls them
  */
 export function describeInvalid(errors: SchemaError[], place: string): ApiError {
-  // Ajv lists the errors of a union's branches before that of the union. A branch of the right type that exceeds a bound
-  // explains more than the union, which is last.
+  // Ajv lists the errors of a union's branches before that of the union. A branch of the right type that exceeds a
+  // bound explains more than the union, which is last.
   const error = errors.find(({ keyword }) => !BRANCH_KEYWORDS.includes(keyword)) ?? errors.at(-1)!;
   if (place === 'params') return new ApiError('not_found', 'There is nothing at this path.');
   if (error.keyword === 'minProperties') return nothingToChange(error);

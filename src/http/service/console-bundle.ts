@@ -92,8 +92,8 @@ async function runEsbuild(): Promise<{ files: BuiltFile[]; metafile: Metafile }>
 }
 
 /**
- * esbuild makes a file for each set of lazily loaded modules that share something. Here each of them imports all that views
- * share, so that there is one shared file, and the first page needs few requests.
+ * esbuild makes a file for each set of lazily loaded modules that share something. Here each of them imports all that
+ * views share, so that there is one shared file, and the first page needs few requests.
  */
 const shareModules: Plugin = {
   name: 'share-modules',
@@ -111,8 +111,8 @@ const shareModules: Plugin = {
 };
 
 /**
- * `import url from 'worklet:./name.ts'` is the address of a file with that module alone: what runs in the audio thread is
- * loaded there, by its address.
+ * `import url from 'worklet:./name.ts'` is the address of a file with that module alone: what runs in the audio thread
+ * is loaded there, by its address.
  */
 function workletFiles({ build: buildAlone }: typeof import('esbuild')): Plugin {
   return {
@@ -156,7 +156,9 @@ function contentTypeOf(name: string): string {
   return CONTENT_TYPES[path.extname(name)] ?? 'application/octet-stream';
 }
 
-/** index.html with the names of its files. The files that the first script imports are requested at the same time as it. */
+/**
+ * index.html with the names of its files. The files that the first script imports are requested at the same time as it.
+ */
 function makePage({ outputs }: Metafile, iconName: string): string {
   const find = (entryPoint: string) => Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint)!;
   const [script, { imports }] = find('console/main.tsx');

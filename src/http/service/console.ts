@@ -33,8 +33,8 @@ const CACHE_FOREVER = 'public, max-age=31536000, immutable';
 type ConsoleCall = Call<{ file: string }, unknown, undefined>;
 
 /**
- * The console: a page at `/` and its files, which browsers keep for ever because their names contain a hash. The files are
- * bundled in memory at the first request, or read from the folder that `scripts/build-console.ts` wrote.
+ * The console: a page at `/` and its files, which browsers keep for ever because their names contain a hash. The files
+ * are bundled in memory at the first request, or read from the folder that `scripts/build-console.ts` wrote.
  * @param framedBy  origins whose pages may show the console in a frame
  * @param command   `verbatim` as the readers of the console can type it
  * @param load      returns the bundle; called again after it has failed

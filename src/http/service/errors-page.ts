@@ -1,6 +1,9 @@
 import { ERROR_MEANING, ERROR_STATUS, type ErrorType } from '../api-error.ts';
 
-/** The page at /docs/errors as HTML: a section for each error, with the type as its id. `error.docs` of an answer leads there. */
+/**
+ * The page at /docs/errors as HTML: a section for each error, with the type as its id.
+ * `error.docs` of an answer leads there.
+ */
 export function writeErrorsPage(): string {
   const types = Object.keys(ERROR_STATUS) as ErrorType[];
   return `<!doctype html>

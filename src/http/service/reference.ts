@@ -49,8 +49,8 @@ const FILES: Record<string, () => { body: string; contentType: string }> = {
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
 /**
- * The API reference at /docs: Swagger UI for /openapi.json, served without other hosts, with "try it out". The pages of docs/
- * and the reference as Markdown, and /llms.txt that lists them.
+ * The API reference at /docs: Swagger UI for /openapi.json, served without other hosts, with "try it out". The pages of
+ * docs/ and the reference as Markdown, and /llms.txt that lists them.
  * @param framedBy  origins whose pages may show the reference in a frame: the console in it has a link to the reference
  */
 export function referenceRoutes(describe: () => Record<string, unknown>, framedBy: readonly string[]): Route[] {

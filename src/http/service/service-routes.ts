@@ -6,8 +6,8 @@ import { Type } from '../schema.ts';
 import { referenceRoutes } from './reference.ts';
 
 /**
- * Whether the node can do the work of all its roles. The reasons are sentences that anybody may read; the details, such as
- * addresses and paths, are for operators only.
+ * Whether the node can do the work of all its roles. The reasons are sentences that anybody may read; the details, such
+ * as addresses and paths, are for operators only.
  */
 export type NodeReadiness = { ready: boolean; reasons: string[]; details: string[] };
 export type Readiness = { check(): Promise<NodeReadiness> };

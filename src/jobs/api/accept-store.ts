@@ -83,8 +83,8 @@ const ACCEPT_LIVE = defineStatement(
 );
 
 /**
- * Holds the cost of the first minute and inserts a job whose audio comes over a live session, with the session. Null when
- * the balance does not cover the hold.
+ * Holds the cost of the first minute and inserts a job whose audio comes over a live session, with the session. Null
+ * when the balance does not cover the hold.
  * @param connectWithinMs  the job is due after this time
  */
 export async function acceptLive(
@@ -116,8 +116,8 @@ export async function acceptJob(sql: Sql, job: StoredJob, now: Date | null = nul
 }
 
 /**
- * Inserts a job whose audio is to be fetched and notifies the fetchers, in one statement. Nothing is held: the cost is not
- * known. The job does not count as waiting until its audio is stored.
+ * Inserts a job whose audio is to be fetched and notifies the fetchers, in one statement. Nothing is held: the cost is
+ * not known. The job does not count as waiting until its audio is stored.
  */
 export async function acceptFetch(
   sql: Sql,

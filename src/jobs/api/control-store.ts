@@ -35,8 +35,9 @@ export async function setMetadata(
 }
 
 /**
- * Cancels a job that `lockJob` returned and that has not ended, settles its hold, and notifies its worker and everything
- * that waits for it. Locks the rows of job, account, queue and usage in this order, as every other transaction does.
+ * Cancels a job that `lockJob` returned and that has not ended, settles its hold, and notifies its worker and
+ * everything that waits for it. Locks the rows of job, account, queue and usage in this order, as every other
+ * transaction does.
  * @param rate  credits per minute on the job's plan
  */
 export async function cancelOpenJob(

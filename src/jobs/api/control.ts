@@ -22,9 +22,9 @@ import type { JobsRuntime } from './jobs-api.ts';
 export type ControlRuntime = StorageRuntime & Pick<JobsRuntime, 'metrics'>;
 
 /**
- * Ends a job without a transcript or an event. Pieces whose text is stored are charged; the rest of the hold is released.
- * The worker learns of the end from the `job_ended` notification or its next poll. Writes under its lease are rejected
- * from now on.
+ * Ends a job without a transcript or an event. Pieces whose text is stored are charged; the rest of the hold is
+ * released. The worker learns of the end from the `job_ended` notification or its next poll. Writes under its lease are
+ * rejected from now on.
  * @throws ApiError  409 when the job has ended
  */
 export async function cancelJob(

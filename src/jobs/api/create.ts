@@ -60,7 +60,8 @@ export async function createJob({ db, storage }: StorageRuntime, order: NewJobOr
       return await acceptOrder(tx, order);
     });
   } catch (cause) {
-    // A commit whose answer was lost may have happened; the job then needs its audio. If not, the sweep removes the file.
+    // A commit whose answer was lost may have happened;
+    // the job then needs its audio. If not, the sweep removes the file.
     const isUnused = !isDatabaseAway(cause) || isRolledBack(cause);
     if (audio.kind === 'stored' && isUnused) await storage.remove(audio.key);
     throw cause;

@@ -88,7 +88,9 @@ export class JobWebhooks {
     };
   }
 
-  /** The secret that was made for the job of an earlier request, whose answer was lost; null when its client gave one. */
+  /**
+   * The secret that was made for the job of an earlier request, whose answer was lost; null when its client gave one.
+   */
   async madeSecretOf({ secret }: GivenJobWebhook, { shard, id: jobId }: JobKey): Promise<string | null> {
     const sealed = secret === null ? await findSecretOfJob(this.#runtime.db, { shard, jobId }) : null;
     return sealed && this.#runtime.secretBox.open(webhookIdOfJob(jobId), sealed);

@@ -10,8 +10,8 @@ import { failureOf } from '../view.ts';
 import { replaceAudio } from './accept-store.ts';
 
 /**
- * The job of an earlier request with the same Idempotency-Key, which was not answered. Null when the job was deleted, or
- * failed by a fault of the service: the audio is then transcribed again.
+ * The job of an earlier request with the same Idempotency-Key, which was not answered. Null when the job was deleted,
+ * or failed by a fault of the service: the audio is then transcribed again.
  * @throws ApiError  429 or 503 where there is no memory for the job as the answer
  */
 export async function findResumable(
@@ -24,8 +24,8 @@ export async function findResumable(
 }
 
 /**
- * Keeps one of the two uploads of a job: that of the earlier request, or the new one where a power failure left the earlier
- * one incomplete. Once it resolves, the audio of a job that has not ended is durable.
+ * Keeps one of the two uploads of a job: that of the earlier request, or the new one where a power failure left the
+ * earlier one incomplete. Once it resolves, the audio of a job that has not ended is durable.
  * @param file  of the repeated request; null for audio from a URL
  * @throws ApiError  503 while a transcriber reads the incomplete audio: the job is about to fail
  */
@@ -41,7 +41,8 @@ export async function keepOneAudio(
     unused = await replacedAudio(db, job, file);
     if (unused === file.key) throw aboutToFail();
   } catch (cause) {
-    // A commit whose answer was lost may have happened; the job then needs the audio. If not, the sweep removes the file.
+    // A commit whose answer was lost may have happened;
+    // the job then needs the audio. If not, the sweep removes the file.
     if (isDatabaseAway(cause) && !isRolledBack(cause)) unused = null;
     throw cause;
   } finally {

@@ -63,9 +63,9 @@ export function openUploadAdmission({ db, storage, clock, config }: StorageRunti
 type Places = { underWay: number; waiting: Set<() => void> };
 
 /**
- * Limits the uploads of each account that are under way in this process. The limit is per process, since it protects the
- * disk, memory and sockets of one node. As many more wait a moment: small uploads that arrive together follow each other
- * quickly, and the rate limit has admitted them already.
+ * Limits the uploads of each account that are under way in this process. The limit is per process, since it protects
+ * the disk, memory and sockets of one node. As many more wait a moment: small uploads that arrive together follow each
+ * other quickly, and the rate limit has admitted them already.
  */
 function openUploadCounts(maxPerAccount: number, clock: Clock): (accountId: string) => Promise<Disposable> {
   const accounts = new Map<string, Places>();

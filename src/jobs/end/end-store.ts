@@ -91,9 +91,9 @@ type EndedJob = {
 };
 
 /**
- * Writes a job's end, settles its hold, inserts the event and its deliveries in one statement, and notifies everything that
- * waits for them. False and nothing changed when the lease was lost, when the hold or the transcribed part has changed, or
- * when the time of the end is 5 s ago or has not come.
+ * Writes a job's end, settles its hold, inserts the event and its deliveries in one statement, and notifies everything
+ * that waits for them. False and nothing changed when the lease was lost, when the hold or the transcribed part has
+ * changed, or when the time of the end is 5 s ago or has not come.
  */
 export async function writeEnd(sql: Sql, { ended, event, chunks, peaks }: EndedJob, config: Config): Promise<boolean> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = ended;

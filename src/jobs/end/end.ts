@@ -7,15 +7,15 @@ import { chunksOf } from '../search/search-index.ts';
 import { showJob } from '../view.ts';
 import { type RunningJob, readRunningJob, writeEnd } from './end-store.ts';
 
-// A write of this worker that the database executed late may change the job between the read and the write, or the write
-// itself may be late.
+// A write of this worker that the database executed late may change the job between the read and the write, or the
+// write itself may be late.
 const MAX_TRIES = 10;
 
 /**
- * Writes a job's end, settles its hold, emits its event, queues the deliveries and indexes the transcript in one statement.
- * Returns null when the job is no longer held under this claim.
- * @param expected  the job's row and the database's time as far as this worker knows them, which saves reading them; null
- *                  where it does not. The end is written only if the row is so, and the time at most 5 s old.
+ * Writes a job's end, settles its hold, emits its event, queues the deliveries and indexes the transcript in one
+ * statement. Returns null when the job is no longer held under this claim.
+ * @param expected  the job's row and the database's time as far as this worker knows them, which saves reading them;
+ *                  null where it does not. The end is written only if the row is so, and the time at most 5 s old.
  */
 export async function endJob(
   { db, config }: Runtime,

@@ -12,9 +12,9 @@ export type Growth =
   | { kind: 'lost' };
 
 /**
- * Grows a job's hold to `decodedUnits` if the balance covers it. Balance, ledger and job change in one transaction under
- * the job's lease. The missing units are computed from the locked row, so a retry, by this worker or after a crash by the
- * next, holds nothing twice.
+ * Grows a job's hold to `decodedUnits` if the balance covers it. Balance, ledger and job change in one transaction
+ * under the job's lease. The missing units are computed from the locked row, so a retry, by this worker or after a
+ * crash by the next, holds nothing twice.
  */
 export async function growHold(db: Database, job: ClaimedJob, decodedUnits: number): Promise<Growth> {
   return await db.transaction(async (tx) => {
@@ -45,8 +45,8 @@ export type Decoded = { decodedMs: number; chargedMs: number };
 export type Cover = (decoded: Decoded) => Promise<Shortage | null>;
 
 /**
- * The hold of a job that is processed. Uses the database only when more was decoded than is held, so not while the length
- * that the probe found is right.
+ * The hold of a job that is processed. Uses the database only when more was decoded than is held, so not while the
+ * length that the probe found is right.
  * @param rate  credits per minute of audio
  * @param grow  as `growHold`; never resolves with `lost`
  */

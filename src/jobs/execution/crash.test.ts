@@ -66,7 +66,8 @@ for (const { title, seconds, holds, audio = wavFile, channels = 1, every = 1 } o
       assert.deepEqual(await fixture.files(), [], `killed at step ${stopAt}`);
     }
 
-    // Read the queue, claim, end the job with ledger and event, notify and erase: fewer steps would mean that they were not counted.
+    // Read the queue, claim, end the job with ledger and event, notify and erase:
+    // fewer steps would mean that they were not counted.
     assert.ok(stopAt > 5, `${stopAt} steps`);
     const [balance] = await fixture.db.rows({ text: 'select amount, held from accounts' });
     const spent = jobs * costUnits(channels * seconds * 1000, PRO_RATE);

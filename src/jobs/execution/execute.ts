@@ -39,8 +39,9 @@ type ExecutionRuntime = TranscriberRuntime & {
 };
 
 /**
- * Executes a job that was claimed just now: renews its lease, transcribes it, writes its end and has its audio erased. Hands
- * the job back when the process stops. Rejects when the end could not be written; the job is due again when its lease ends.
+ * Executes a job that was claimed just now: renews its lease, transcribes it, writes its end and has its audio erased.
+ * Hands the job back when the process stops. Rejects when the end could not be written;
+ * the job is due again when its lease ends.
  */
 export async function executeJob(
   job: ClaimedJob,

@@ -1,7 +1,7 @@
 /**
- * The results of `work` on each item, in the order of the items. At most `ahead` items are under way at once; the source
- * is read no faster. When the generator throws or is left early, it calls `abort`, which must end the work that is still
- * running, and waits for that work.
+ * The results of `work` on each item, in the order of the items. At most `ahead` items are under way at once; the
+ * source is read no faster. When the generator throws or is left early, it calls `abort`, which must end the work that
+ * is still running, and waits for that work.
  */
 export async function* lookAhead<Item, Result>(
   source: AsyncIterable<Item>,

@@ -42,8 +42,8 @@ export type PipelineRuntime = TranscriberRuntime & {
   /** Called before the engine is given a piece: audio that the balance does not cover is not transcribed. */
   cover: Cover;
   /**
-   * Called for each piece that is transcribed, in the order of the audio, with the segments that come next in the order of the
-   * transcript.
+   * Called for each piece that is transcribed, in the order of the audio, with the segments that come next in the order
+   * of the transcript.
    */
   onPiece: (segments: readonly Segment[], reached: Reached) => void;
   /** Called when the engine is done with the job, and its speakers are to be found. */
@@ -62,8 +62,8 @@ export type Reached = { progress: number; transcribedMs: number; isWhole: boolea
 /** Of the progress of a job whose speakers are found afterwards. */
 const TRANSCRIPTION_SHARE = 0.6;
 
-// The slowest engine takes an eighth of the audio's length on one core. Four times the length allows for a machine that is
-// 30 times slower or as overloaded; the base covers an engine that restarts and loads its model first.
+// The slowest engine takes an eighth of the audio's length on one core. Four times the length allows for a machine that
+// is 30 times slower or as overloaded; the base covers an engine that restarts and loads its model first.
 const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 
 /**

@@ -2,8 +2,8 @@
 const MAX_PROGRESS = 0.99;
 
 /**
- * A job's progress, 0 to 0.99 in hundredths: seconds transcribed over seconds of audio. The length from the file's headers
- * counts until more than that was decoded, or the decoder came to its end. Progress never falls.
+ * A job's progress, 0 to 0.99 in hundredths: seconds transcribed over seconds of audio. The length from the file's
+ * headers counts until more than that was decoded, or the decoder came to its end. Progress never falls.
  * @param claimedSeconds  the length that the probe found
  * @param share           of the job's work that transcription is, 0 to 1
  */

@@ -65,7 +65,8 @@ test('a job is fetched and ends exactly once, at whichever statement or commit i
     for (const name of left) await rm(path.join(fixture.folder, name));
   }
 
-  // Find, lock, claim, lock the job, delete, hold, store, begins and commits: fewer would mean that steps were not counted.
+  // Find, lock, claim, lock the job, delete, hold, store, begins and commits:
+  // fewer would mean that steps were not counted.
   assert.ok(stopAt > 10, `${stopAt} steps`);
   assert.deepEqual(await fixture.db.rows({ text: 'select 1 from audio_fetches' }), []);
   assert.deepEqual(await correctQueueCounts(fixture.db), []);

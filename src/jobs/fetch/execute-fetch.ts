@@ -27,8 +27,8 @@ type Result =
   | { kind: 'again'; delayMs: number; countsAsTry: boolean; reason: string };
 
 /**
- * Makes one try of a claimed fetch, more where a file can be resumed, and records what it came to. Releases the fetch when `stopSignal` aborts. Rejects when
- * the result could not be written; the fetch is due again when its lease ends.
+ * Makes one try of a claimed fetch, more where a file can be resumed, and records what it came to. Releases the fetch
+ * when `stopSignal` aborts. Rejects when the result could not be written; the fetch is due again when its lease ends.
  */
 export async function executeFetch(fetch: ClaimedFetch, runtime: FetchRuntime, stopSignal: AbortSignal): Promise<void> {
   await new FetchExecution(fetch, runtime, stopSignal).run();
@@ -110,7 +110,9 @@ class FetchExecution {
     return delayBeforeNextTryMs(error, { tries: this.#tries + 1, nowMs: this.#runtime.clock.now() });
   }
 
-  /** Counts a try that ended within the file, and keeps its bytes until the next try. False when there is no next one. */
+  /**
+   * Counts a try that ended within the file, and keeps its bytes until the next try. False when there is no next one.
+   */
   async #waitForNextTry(error: FetchError, signal: AbortSignal): Promise<boolean> {
     const delayMs = this.#delayBeforeNextTryMs(error);
     if (delayMs === null) return false;

@@ -29,7 +29,8 @@ export type FetchControl = Pick<FetchRequest, 'signal' | 'nextTry'>;
 const TEXT_TYPE = /^(text\/.*|application\/(json|xml|xhtml\+xml|problem\+json))$/;
 
 /**
- * Streams a file from its URL into the storage and probes it. When it rejects, nothing of the file stays in the storage.
+ * Streams a file from its URL into the storage and probes it.
+ * When it rejects, nothing of the file stays in the storage.
  * @throws FetchError
  * @throws AudioError  for a file that is not audio that can be transcribed
  * @throws ApiError    503 when the disk is full or the storage away

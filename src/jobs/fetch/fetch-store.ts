@@ -19,7 +19,9 @@ export type ClaimedFetch = FetchClaim & {
   moment: Date;
 };
 
-/** Accounts with due fetches and fewer than `perAccount` under way, those first whose last one was started longest ago. */
+/**
+ * Accounts with due fetches and fewer than `perAccount` under way, those first whose last one was started longest ago.
+ */
 export async function findAccountsToFetchFor(
   sql: Sql,
   { perAccount, limit }: { perAccount: number; limit: number },
@@ -106,8 +108,8 @@ export async function claimFetches(
 }
 
 /**
- * Moves the ends of these leases, all of one shard, to `leaseMs` from now. Returns the ids of the fetches that are still held.
- * Skips a row that is locked, because its fetch is being ended: it counts as held and is not renewed.
+ * Moves the ends of these leases, all of one shard, to `leaseMs` from now. Returns the ids of the fetches that are
+ * still held. Skips a row that is locked, because its fetch is being ended: it counts as held and is not renewed.
  */
 export async function renewFetches(
   sql: Sql,
@@ -185,8 +187,8 @@ export async function returnFetchesOf(sql: Sql, holders: string): Promise<number
 }
 
 /**
- * The job of a fetch, locked for the rest of the transaction, and the database's time. Null when it was canceled or its audio
- * is stored.
+ * The job of a fetch, locked for the rest of the transaction, and the database's time. Null when it was canceled or its
+ * audio is stored.
  */
 export async function lockFetchedJob(tx: Sql, { shard, id }: JobKey): Promise<(Job & { moment: Date }) | null> {
   const rows = await tx.rows<Job & { moment: Date }>({

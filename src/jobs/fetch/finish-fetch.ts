@@ -30,8 +30,8 @@ export type Finished =
   | { kind: 'lost' };
 
 /**
- * Holds the cost of fetched audio and queues its job, in one transaction; where the balance does not cover the cost, the job
- * fails in it. URL and headers are deleted in both cases.
+ * Holds the cost of fetched audio and queues its job, in one transaction; where the balance does not cover the cost,
+ * the job fails in it. URL and headers are deleted in both cases.
  */
 export async function queueFetched(
   runtime: Runtime,

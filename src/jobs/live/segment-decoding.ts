@@ -57,7 +57,9 @@ export class SegmentDecoding {
     this.#segment.close();
   }
 
-  /** Gives the engine all that it had the first time, also what lies after the end of the segment: the text is the same. */
+  /**
+   * Gives the engine all that it had the first time, also what lies after the end of the segment: the text is the same.
+   */
   async #decodeAgain(start: number, lengthSeconds: number): Promise<LiveFinal> {
     if (this.#isClosed) return NO_TEXT;
     const again = this.#options.decoder.segment(() => undefined);

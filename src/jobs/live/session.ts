@@ -63,8 +63,8 @@ const PENDING_MAX_BYTES = 2 * 2 ** 20;
 
 /**
  * A live session, whichever wire it came by: audio goes to the journal and to the segments, segments to the engine, and
- * their texts, in order, to the journal and then to the client. What it decides follows from the bytes alone, so that another
- * process can continue at the position that the journal has.
+ * their texts, in order, to the journal and then to the client. What it decides follows from the bytes alone, so that
+ * another process can continue at the position that the journal has.
  */
 export class LiveSession {
   readonly #options: LiveSessionOptions;

@@ -3,8 +3,8 @@ import { eraseSession } from './end-live.ts';
 import { findIdleSessions } from './rows/live-store.ts';
 
 /**
- * Cancels live jobs that no client connected to in time, and deletes what is left of sessions that have ended: that of a
- * canceled one the next time. Returns how many there were.
+ * Cancels live jobs that no client connected to in time, and deletes what is left of sessions that have ended: that of
+ * a canceled one the next time. Returns how many there were.
  */
 export async function sweepLiveSessions(runtime: ControlRuntime): Promise<number> {
   const idle = await findIdleSessions(runtime.db);

@@ -13,7 +13,10 @@ export type QueueAdmission = {
   admit(): Promise<void>;
 };
 
-/** Rejects new jobs while too many are queued, those whose audio is being fetched included. The count is at most a second old. */
+/**
+ * Rejects new jobs while too many are queued, those whose audio is being fetched included.
+ * The count is at most a second old.
+ */
 export function openQueueAdmission({
   db,
   clock,

@@ -7,8 +7,8 @@ import { findLapsedJobs, returnLapsedJobs } from './lease-store.ts';
 const EVERY_MS = 1_000;
 
 /**
- * Returns jobs whose holders died to the queue, every second until the signal aborts. The lease of a live process ends only
- * when it cannot be renewed.
+ * Returns jobs whose holders died to the queue, every second until the signal aborts. The lease of a live process ends
+ * only when it cannot be renewed.
  */
 export async function returnLapsedUntil(
   signal: AbortSignal,

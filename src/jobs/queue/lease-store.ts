@@ -11,14 +11,14 @@ export type Holder = string | null;
 
 type Now = Date | null;
 
-// Like a job that was never started, except for the number of attempts and the lease: job_queues does not count the job.
-// created_at, which orders the queue, is unchanged.
+// Like a job that was never started, except for the number of attempts and the lease: job_queues does not count the
+// job. created_at, which orders the queue, is unchanged.
 const BACK_IN_QUEUE = `state = 'queued', progress = 0, started_at = null, holder = null`;
 
 /**
- * Moves the ends of these leases, all of one shard, to `leaseMs` from now and stores the jobs' progress. Returns the ids of
- * the jobs that are still held. Skips a row that is locked, because its job is being ended: it counts as held and is not
- * renewed.
+ * Moves the ends of these leases, all of one shard, to `leaseMs` from now and stores the jobs' progress. Returns the
+ * ids of the jobs that are still held. Skips a row that is locked, because its job is being ended: it counts as held
+ * and is not renewed.
  */
 export async function renewLeases(
   sql: Sql,
@@ -61,7 +61,9 @@ export async function renewLeases(
   return rows.map(({ id }) => id);
 }
 
-/** Returns a job to the queue without counting the attempt; it starts before other jobs. False when the lease was lost. */
+/**
+ * Returns a job to the queue without counting the attempt; it starts before other jobs. False when the lease was lost.
+ */
 export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boolean> {
   const changed = await sql.run({
     name: 'hand_back_job',
@@ -125,8 +127,8 @@ export async function returnLapsedJobs(
 }
 
 /**
- * Returns the jobs of processes that have ended to the queue, and gives their ids. The attempt counts, since the job may
- * have ended the process, unless the job was started less than `freeStarts` times in all.
+ * Returns the jobs of processes that have ended to the queue, and gives their ids. The attempt counts, since the job
+ * may have ended the process, unless the job was started less than `freeStarts` times in all.
  * @param holders  the prefix of the holders' names: of one process, or of all processes of a node
  */
 export async function returnJobsOf(

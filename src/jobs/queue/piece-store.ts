@@ -4,8 +4,8 @@ import { notifyChanged } from '../notify.ts';
 import type { Claim } from './lease-store.ts';
 
 /**
- * Stores the pieces and the progress of a job that is processed, for its event streams. Stores nothing when the lease was
- * lost. Idempotent.
+ * Stores the pieces and the progress of a job that is processed, for its event streams. Stores nothing when the lease
+ * was lost. Idempotent.
  * @param pieces            the segments of consecutive pieces, as JSON text
  * @param transcribedUnits  cost of the audio up to the end of these pieces, stored with them, so that text that was
  *                          readable is always charged. The highest value of all attempts is kept.
@@ -39,7 +39,10 @@ export async function savePieces(
   if (inserted > 0) notifyChanged(sql, claim.id);
 }
 
-/** The lease under which the pieces of a job are stored that count. Those of a live session are final, whoever wrote them. */
+/**
+ * The lease under which the pieces of a job are stored that count.
+ * Those of a live session are final, whoever wrote them.
+ */
 export function leaseOfPieces({ isLive, lease }: Pick<Job, 'isLive' | 'lease'>): number {
   return isLive ? 0 : lease;
 }

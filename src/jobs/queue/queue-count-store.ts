@@ -25,7 +25,9 @@ export async function findWrongCounts(sql: Sql, shard: number): Promise<WrongCou
   });
 }
 
-/** Locks an account's count, which is inserted if it is missing: no job of the account is queued, started or canceled. */
+/**
+ * Locks an account's count, which is inserted if it is missing: no job of the account is queued, started or canceled.
+ */
 export async function lockCount(tx: Sql, { shard, accountId }: { shard: number; accountId: string }): Promise<void> {
   await tx.run({
     text: `

@@ -19,8 +19,8 @@ export async function measureQueues(sql: Sql): Promise<AccountQueue[]> {
 export type Rank = { kind: 'returned'; rank: number } | { kind: 'waiting'; rank: number; returnedJobs: number };
 
 /**
- * The job's position among its account's waiting jobs, 1 for the first, and the number of returned jobs that start before
- * it; null when it is not queued, or its audio is still being fetched.
+ * The job's position among its account's waiting jobs, 1 for the first, and the number of returned jobs that start
+ * before it; null when it is not queued, or its audio is still being fetched.
  */
 export async function findRank(
   sql: Sql,

@@ -14,8 +14,8 @@ export type QueueHead = Waiting<JobKey> & { moment: Date };
 type HeadRow = { class: 'returned' | 'waiting'; shard: number; accountId: string; ids: string[]; moment: Date };
 
 /**
- * The returned jobs, oldest first, and the accounts with waiting jobs in turn, each with its oldest jobs; null when no job
- * is queued. Reads at most `limit` returned jobs, accounts, and jobs of each account, however many there are.
+ * The returned jobs, oldest first, and the accounts with waiting jobs in turn, each with its oldest jobs; null when no
+ * job is queued. Reads at most `limit` returned jobs, accounts, and jobs of each account, however many there are.
  */
 export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead | null> {
   const rows = await sql.rows<HeadRow>({
@@ -71,8 +71,8 @@ export type JobsClaim = {
 };
 
 /**
- * Claims those of the jobs that are still queued, for `leaseMs`, and stores the time as their accounts' last start. Jobs
- * that another worker claims at this moment are left to it.
+ * Claims those of the jobs that are still queued, for `leaseMs`, and stores the time as their accounts' last start.
+ * Jobs that another worker claims at this moment are left to it.
  */
 export async function claimJobs(
   sql: Sql,

@@ -20,8 +20,8 @@ export async function findJobsToErase(
 export async function clearAudioKeys(sql: Sql, jobs: { shard: number; id: string }[]): Promise<void> {
   await sql.run({
     name: 'clear_audio_keys',
-    // The rows are locked in the order of the primary key: two such statements do not wait for each other. A condition on
-    // completed_at would allow a plan that reads the whole shard by its index.
+    // The rows are locked in the order of the primary key: two such statements do not wait for each other. A condition
+    // on completed_at would allow a plan that reads the whole shard by its index.
     text: `
       update jobs
       set audio_key = null

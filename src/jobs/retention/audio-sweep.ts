@@ -33,8 +33,8 @@ export async function eraseEndedAudio(runtime: StorageRuntime, retentionMs: numb
 export type JobWithAudio = { shard: number; id: string; audioKey: string };
 
 /**
- * Removes the files first and updates the jobs afterwards: after a crash in between, the next sweep does it again. Rejects
- * when a file could not be removed; the others are.
+ * Removes the files first and updates the jobs afterwards: after a crash in between, the next sweep does it again.
+ * Rejects when a file could not be removed; the others are.
  */
 export async function eraseAudio({ db, storage }: StorageRuntime, jobs: JobWithAudio[]): Promise<void> {
   const removals = await Promise.allSettled(jobs.map(({ audioKey }) => storage.remove(audioKey)));

@@ -8,9 +8,10 @@ import { showJob } from '../view.ts';
 import { deleteEndedJob } from './retention-store.ts';
 
 /**
- * Erases a job that has ended, in the transaction that has locked it: its row, its own webhook, its words in the search index, and the
- * transcript and metadata in its events and in saved answers. Deliveries that still wait are dropped. The caller removes
- * the audio after the commit: the sweep removes a file without a job, but a job without its file would fail.
+ * Erases a job that has ended, in the transaction that has locked it: its row, its own webhook, its words in the search
+ * index, and the transcript and metadata in its events and in saved answers. Deliveries that still wait are dropped.
+ * The caller removes the audio after the commit: the sweep removes a file without a job, but a job without its file
+ * would fail.
  */
 export async function eraseJob(tx: Sql, job: JobHead): Promise<void> {
   const { shard, id: jobId } = job;

@@ -22,8 +22,8 @@ export async function findJobsOfAccount(
 }
 
 /**
- * Deletes jobs in whichever state, with all that belongs to them, in one statement. The lease of one that runs is lost: its
- * worker stops, and stores nothing.
+ * Deletes jobs in whichever state, with all that belongs to them, in one statement. The lease of one that runs is lost:
+ * its worker stops, and stores nothing.
  */
 export async function deleteJobs(sql: Sql, shard: number, ids: string[]): Promise<void> {
   await sql.run({

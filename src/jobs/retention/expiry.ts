@@ -6,13 +6,13 @@ import { type ExpiredJob, findExpiredJobs, lockExpiredJob } from './retention-st
 const PAGE = 500;
 // Requests that wait for the job, and its streams, read it within a second of its end.
 const MIN_AGE_MS = 60_000;
-// All attempts of a delivery take little more than half an hour. A delivery that waits for longer, because its secret cannot
-// be decrypted or its webhook has many others, does not keep the job.
+// All attempts of a delivery take little more than half an hour. A delivery that waits for longer, because its secret
+// cannot be decrypted or its webhook has many others, does not keep the job.
 const OVERDUE_MS = 24 * 3_600_000;
 
 /**
- * Erases the jobs of a shard whose time is over (`delete_after_seconds`), as DELETE does. A job with a delivery that waits
- * is left for later. After a crash, the next sweep erases the rest. Returns how many were erased.
+ * Erases the jobs of a shard whose time is over (`delete_after_seconds`), as DELETE does. A job with a delivery that
+ * waits is left for later. After a crash, the next sweep erases the rest. Returns how many were erased.
  */
 export async function eraseExpiredJobs(
   runtime: StorageRuntime,

@@ -9,8 +9,9 @@ import { JOB_HEAD_COLUMNS } from '../store.ts';
 export type OldJobs = { shard: number; keepDays: number; limit: number; now?: Date | null };
 
 /**
- * Deletes at most `limit` jobs of a shard that ended `keepDays` ago or earlier, oldest first, with their pieces; returns
- * their number. A job whose audio is still stored is kept until the audio is erased, so that no file is left behind.
+ * Deletes at most `limit` jobs of a shard that ended `keepDays` ago or earlier, oldest first, with their pieces;
+ * returns their number. A job whose audio is still stored is kept until the audio is erased, so that no file is left
+ * behind.
  */
 export async function deleteOldJobs(sql: Sql, { shard, keepDays, limit, now = null }: OldJobs): Promise<number> {
   const [row] = await sql.rows<{ jobs: number }>({

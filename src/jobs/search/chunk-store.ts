@@ -92,8 +92,8 @@ export async function findMatchingJobs(
 export type FoundChunk = SizedRow & { jobId: string; firstSegment: number; segments: SearchSegment[] };
 
 /**
- * The first chunks that match, at most `limit` of each of the jobs, newest job first, in the order of the audio. Not many more
- * than fit on a page.
+ * The first chunks that match, at most `limit` of each of the jobs, newest job first, in the order of the audio. Not
+ * many more than fit on a page.
  */
 export async function readMatchingChunks(
   sql: Sql,

@@ -93,8 +93,8 @@ export async function listJobs(
 }
 
 /**
- * Where a list ends whose filters need every job to be read: the id of the last of the next `limit` jobs, or of the next
- * `limit` jobs with the pair. Null when there are fewer.
+ * Where a list ends whose filters need every job to be read: the id of the last of the next `limit` jobs, or of the
+ * next `limit` jobs with the pair. Null when there are fewer.
  */
 export async function findListEnd(
   sql: Sql,

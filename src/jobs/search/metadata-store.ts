@@ -3,8 +3,8 @@ import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { MetadataPair } from '../../rules/search/metadata-pairs.ts';
 
 /**
- * The CTE `pairs` of a statement on one shard: it inserts the pairs by which lists find a job. The parameters' values are
- * those of `pairValues`, and `$shard`, `$accountId`, `$jobId`.
+ * The CTE `pairs` of a statement on one shard: it inserts the pairs by which lists find a job. The parameters' values
+ * are those of `pairValues`, and `$shard`, `$accountId`, `$jobId`.
  * @param condition  SQL: nothing is inserted unless it is true
  */
 export const insertPairsIf = (condition: string): string => `

@@ -38,7 +38,10 @@ const MAX_STEMMED_CHARS = 40;
 const require = createRequire(import.meta.url);
 const known = new Map<string, { stemmer: (word: string) => string; stems: Map<string, string> }>();
 
-/** The stem of a folded word; null where the language has no stemmer. Loads the stemmer of a language when it is first used. */
+/**
+ * The stem of a folded word; null where the language has no stemmer.
+ * Loads the stemmer of a language when it is first used.
+ */
 export const stemOf: Stem = (language, word) => {
   const name = Object.hasOwn(MODULES, language) ? MODULES[language] : undefined;
   if (name === undefined || word.length > MAX_STEMMED_CHARS) return null;

@@ -10,8 +10,9 @@ export type RecordedChannel = { channel: number | null; recording: Recording };
 type Labelled = { transcript: Transcript; speakers: SpeakerTime[] | null };
 
 /**
- * The transcript with the speakers of each channel, named after it: `0A`, `1A`. Mixed channels are searched as one, without
- * the channel in the names. Where the speakers of no channel can be found, they are null, and each time there is a warning.
+ * The transcript with the speakers of each channel, named after it: `0A`, `1A`. Mixed channels are searched as one,
+ * without the channel in the names. Where the speakers of no channel can be found, they are null, and each time there
+ * is a warning.
  */
 export async function findChannelSpeakers(
   transcript: Transcript,

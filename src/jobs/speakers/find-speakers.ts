@@ -21,7 +21,10 @@ export type SpeakerSearch = {
   signal: AbortSignal;
 };
 
-/** The transcript with its speakers; with unknown ones, and a warning, when they cannot be found. Rejects with the signal's reason. */
+/**
+ * The transcript with its speakers; with unknown ones, and a warning, when they cannot be found.
+ * Rejects with the signal's reason.
+ */
 export async function findSpeakers(
   transcript: Transcript,
   { finder, recording, bounds, prefix, onProgress, found, log, signal }: SpeakerSearch,

@@ -13,8 +13,8 @@ type Voice = number | null;
 type VoicedSegment = { segment: Segment; voice: Voice; wordVoices: Voice[] };
 
 /**
- * The transcript with a speaker on each segment and word. Segments in which the speaker changes are divided. Speakers are
- * named in the order of their first words; voices without words are left out. Without turns every speaker is null.
+ * The transcript with a speaker on each segment and word. Segments in which the speaker changes are divided. Speakers
+ * are named in the order of their first words; voices without words are left out. Without turns every speaker is null.
  * @param turns   in the order of their starts
  * @param prefix  stands before each name
  */

@@ -9,8 +9,8 @@ export type RecordingStorage = Pick<AudioStorage, 'freeBytes' | 'openScratch'>;
 const CHECK_EVERY_BYTES = 32 * 2 ** 20;
 
 /**
- * The decoded audio of a job in a file, kept while the audio is transcribed, because speakers are found in the whole of it:
- * 32 kB for each second, 461 MB for four hours.
+ * The decoded audio of a job in a file, kept while the audio is transcribed, because speakers are found in the whole of
+ * it: 32 kB for each second, 461 MB for four hours.
  */
 export class Recording implements AsyncDisposable {
   readonly #storage: RecordingStorage;

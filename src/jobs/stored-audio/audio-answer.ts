@@ -24,8 +24,8 @@ const UNKNOWN = { type: 'application/octet-stream', extension: 'bin' };
 export const AUDIO_MEDIA_TYPES = [...Object.values(MEDIA), UNKNOWN].map(({ type }) => type);
 
 /**
- * A job's stored audio, or the part that the Range header asks for. The bytes come from a stranger: the media type is one
- * of a fixed list, and browsers may neither guess another one nor run anything in it.
+ * A job's stored audio, or the part that the Range header asks for. The bytes come from a stranger: the media type is
+ * one of a fixed list, and browsers may neither guess another one nor run anything in it.
  * @throws ApiError  404 when the audio is not kept, 416 for a part behind its end, 429
  */
 export async function answerAudio(

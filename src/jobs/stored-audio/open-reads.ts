@@ -4,7 +4,9 @@ import { ApiError } from '../../http/api-error.ts';
 const MAX_READS_PER_ACCOUNT = 8;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Limits the audio that is read at once from each account, with its keys and its links: each read holds an open file. */
+/**
+ * Limits the audio that is read at once from each account, with its keys and its links: each read holds an open file.
+ */
 export class OpenReads {
   readonly #counts = new Map<string, number>();
 

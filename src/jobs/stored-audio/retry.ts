@@ -15,8 +15,8 @@ import { showJob } from '../view.ts';
 import { keptAudioKey } from './kept-audio.ts';
 
 /**
- * Makes a new job on the audio of a job that has ended, with the same options. The new job has a hold, and a copy of the
- * audio, of its own: erasing one job leaves the other as it is.
+ * Makes a new job on the audio of a job that has ended, with the same options. The new job has a hold, and a copy of
+ * the audio, of its own: erasing one job leaves the other as it is.
  * @param plan  null for the plan of the first job
  * @throws ApiError  402, 403, 409 or 503
  */

@@ -18,8 +18,8 @@ const CHANGES = [
 ];
 
 /**
- * Jobs whose state changed after a place, oldest change first; each with the state that it has now. At most `limit`, and not
- * many more than fit on a page.
+ * Jobs whose state changed after a place, oldest change first; each with the state that it has now. At most `limit`,
+ * and not many more than fit on a page.
  */
 export async function listJobsChangedAfter(
   sql: Sql,

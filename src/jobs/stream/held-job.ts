@@ -9,7 +9,8 @@ import { orUndefinedWhileAway } from './while-away.ts';
 const HELD_PER_BYTE = 3;
 
 /**
- * The job of a stream. The memory for a long text counts until `held` is disposed: a client that does not read keeps it.
+ * The job of a stream. The memory for a long text counts until `held` is disposed:
+ * a client that does not read keeps it.
  * @returns undefined while the database is away, null for a deleted job, `refused` where there is no memory for it
  */
 export async function readHeldJob(

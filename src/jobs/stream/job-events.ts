@@ -25,9 +25,9 @@ const SEGMENTS_PER_CHUNK = 100;
 type Sent = { status: string; progress: number; lease: number; pieces: number; segments: number };
 
 /**
- * A job as server-sent events: `status`, `progress` and `segment`, until the job ends or is deleted, or `signal` aborts.
- * Everything known comes first, so that a client that connects again misses nothing. Segments are numbered; they start
- * again from 0 when the job is started again. A slow reader delays only its own stream.
+ * A job as server-sent events: `status`, `progress` and `segment`, until the job ends or is deleted, or `signal`
+ * aborts. Everything known comes first, so that a client that connects again misses nothing. Segments are numbered;
+ * they start again from 0 when the job is started again. A slow reader delays only its own stream.
  */
 export async function* streamJobEvents(
   runtime: JobEventSources,

@@ -12,7 +12,10 @@ export type JobNotifications = {
 };
 
 export type JobSubscription = Disposable & {
-  /** Resolves at the next change after this call, or at the close. Call it before reading the job, or a change is missed. */
+  /**
+   * Resolves at the next change after this call, or at the close.
+   * Call it before reading the job, or a change is missed.
+   */
   next(): Promise<void>;
   isClosed(): boolean;
 };

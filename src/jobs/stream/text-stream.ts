@@ -64,7 +64,9 @@ export async function* streamText(
   yield { kind: 'interrupted' };
 }
 
-/** The text from the start of the audio to the end of each piece that was not read before, or that of the completed job. */
+/**
+ * The text from the start of the audio to the end of each piece that was not read before, or that of the completed job.
+ */
 async function* textsOf(db: Database, job: Job, attempt: Attempt): AsyncGenerator<string> {
   if (job.state === 'completed') yield job.transcript ?? '';
   // Speakers divide segments, which changes the spaces in languages without spaces: the text is known at the end only.

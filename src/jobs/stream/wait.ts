@@ -27,7 +27,8 @@ export class JobWaits {
 
   /**
    * The job at its end, or as it is after `seconds`.
-   * @throws ApiError  404; 429 when the account has as many waiting requests on this node, or unread answers, as it may have
+   * @throws ApiError  404; 429 when the account has as many waiting requests on this node, or unread answers, as it may
+   *                   have
    */
   async read({ account, signal, memory }: WaitingCall, id: string, seconds: number): Promise<Job> {
     const { db, clock, completions } = this.#runtime;

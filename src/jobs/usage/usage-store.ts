@@ -5,7 +5,8 @@ import type { UsageBucket, UsageRange } from '../../rules/jobs/usage-range.ts';
 import type { Job, JobHead } from '../job.ts';
 
 /**
- * SQL that adds a job that ends to the figures of its hour and of its day. The parameters' values are those of `usageValues`.
+ * SQL that adds a job that ends to the figures of its hour and of its day.
+ * The parameters' values are those of `usageValues`.
  * @param moment     SQL of the time of the end
  * @param condition  SQL: nothing is added unless it is true
  */
@@ -32,7 +33,11 @@ export async function addUsage(tx: Sql, ended: Job, rate: number): Promise<void>
   await tx.run(ADD({ ...usageValues(ended, rate), shard, accountId, completedAt }));
 }
 
-/** The values of `addUsageIf`. @param ended  the job as it is after its end @param rate  credits per minute on its plan */
+/**
+ * The values of `addUsageIf`.
+ * @param ended  the job as it is after its end
+ * @param rate  credits per minute on its plan
+ */
 export function usageValues(ended: Omit<JobHead, 'completedAt'>, rate: number) {
   const costUnits = ended.costUnits!;
   return {

@@ -15,16 +15,16 @@ type Held<Claim> = {
 };
 
 /**
- * Moves the ends of these leases, all of one shard, to `BOUNDS.leaseMs` from now; resolves to the ids of those that are still
- * held.
+ * Moves the ends of these leases, all of one shard, to `BOUNDS.leaseMs` from now; resolves to the ids of those that are
+ * still held.
  */
 type Renew<Claim> = (claims: Claim[], shard: number) => Promise<string[]>;
 
 /**
  * Renews what this process has claimed in one table, all of it together, every 2 s.
  *
- * A lease is not lost while the database is away: nobody else can claim then, and when the database is back, holders renew
- * before leases count as ended. The number of the lease rejects any late write.
+ * A lease is not lost while the database is away: nobody else can claim then, and when the database is back, holders
+ * renew before leases count as ended. The number of the lease rejects any late write.
  */
 export class LeaseKeeper<Claim extends { shard: number; id: string }> {
   readonly #runtime: Runtime;

@@ -16,8 +16,9 @@ type Away = {
 };
 
 /**
- * Does the work, again and again while the database (or what `isAway` recognises) is away. The work may run twice: it writes
- * under the number of a lease. The first try is made even during a stop, because writing a result takes milliseconds.
+ * Does the work, again and again while the database (or what `isAway` recognises) is away. The work may run twice: it
+ * writes under the number of a lease. The first try is made even during a stop, because writing a result takes
+ * milliseconds.
  */
 export async function retryWhileAway<Result>(
   { clock, log }: { clock: Clock; log: Log },

@@ -40,8 +40,8 @@ const POLL_MS = 1_000;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
 
 /**
- * Claims work whenever a place is free: upon each notification, when a place becomes free, and every second. `stop` makes
- * the work under way hand itself back, and leaves what takes longer than 8 s to its lease.
+ * Claims work whenever a place is free: upon each notification, when a place becomes free, and every second. `stop`
+ * makes the work under way hand itself back, and leaves what takes longer than 8 s to its lease.
  */
 export class WorkLoop<Claimed extends { id: string }> {
   readonly #runtime: Runtime;

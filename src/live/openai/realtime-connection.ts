@@ -30,7 +30,10 @@ const FULL_CHECK_MS = 50;
 
 type Given = Record<string, unknown>;
 
-/** A client of OpenAI's Realtime API that transcribes. Its job begins with the first audio, and ends with the connection. */
+/**
+ * A client of OpenAI's Realtime API that transcribes.
+ * Its job begins with the first audio, and ends with the connection.
+ */
 export class RealtimeConnection implements SocketUser {
   readonly #api: RealtimeApi;
   readonly #socket: OpenSocket;

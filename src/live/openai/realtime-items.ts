@@ -3,7 +3,10 @@ import type { LivePartial } from '../../engines/live/live-engine.ts';
 
 type Item = { id: string; startSeconds: number; endSeconds: number; sent: string };
 
-/** The segments of a session as the items of a conversation, with the events that clients of OpenAI's API expect of each. */
+/**
+ * The segments of a session as the items of a conversation, with the events that clients of OpenAI's API expect of
+ * each.
+ */
 export class RealtimeItems {
   readonly #send: (event: object) => void;
   #open: Item | null = null;
@@ -83,7 +86,9 @@ export class RealtimeItems {
     });
   }
 
-  /** A commit without speech: clients take an error for the end of the session, so it has an item with an empty text. */
+  /**
+   * A commit without speech: clients take an error for the end of the session, so it has an item with an empty text.
+   */
   commitNothing(): void {
     const item = newItem(0);
     this.#commit(item);

@@ -1,12 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-// Some file systems cannot sync a folder; a folder above ours may be closed to this user. PostgreSQL passes over them too.
+// Some file systems cannot sync a folder; a folder above ours may be closed to this user.
+// PostgreSQL passes over them too.
 const PASSED_OVER = ['EINVAL', 'EACCES'];
 
 /**
- * Makes the names in a folder survive a power failure: of files that were created, renamed, linked or removed in it. A sync of
- * the file itself does not, on btrfs least of all.
+ * Makes the names in a folder survive a power failure: of files that were created, renamed, linked or removed in it. A
+ * sync of the file itself does not, on btrfs least of all.
  */
 export function syncFolder(folder: string): void {
   let descriptor: number | null = null;
@@ -20,7 +21,9 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Creates a folder, and those above it, with names that survive a power failure. Does nothing else to one that exists. */
+/**
+ * Creates a folder, and those above it, with names that survive a power failure. Does nothing else to one that exists.
+ */
 export function makeDurableFolder(folder: string, options: { mode?: number } = {}): void {
   const first = fs.mkdirSync(folder, { recursive: true, ...options });
   const top = path.dirname(path.resolve(first ?? folder));

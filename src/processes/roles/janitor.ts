@@ -39,7 +39,9 @@ type Task = { name: string; everyMs: number; runsAtStart?: boolean; run(): Promi
 // The tasks run some 200 statements, which would compete with the start of the other processes.
 const FIRST_RUN_AFTER_MS = 10_000;
 
-/** Runs the periodic tasks: retention, partition maintenance, ledger checks. Two nodes may run a task at the same time. */
+/**
+ * Runs the periodic tasks: retention, partition maintenance, ledger checks. Two nodes may run a task at the same time.
+ */
 export async function start(context: Runtime & { metrics: Metrics }): Promise<RunningRole> {
   const runtime = { ...context, storage: await openStorage(context.config) };
   const stopping = new AbortController();

@@ -24,7 +24,8 @@ let hasFailed = false;
 
 /**
  * Runs a process of the node: load the code, wait for the order, start the parts, stop on `stop`. It ignores signals,
- * which the parent handles: Ctrl-C reaches every process of the group, and a role that ended on it would count as crashed.
+ * which the parent handles: Ctrl-C reaches every process of the group, and a role that ended on it would count as
+ * crashed.
  */
 async function main(parts: Part[]): Promise<void> {
   process.on('SIGINT', () => undefined);
@@ -85,8 +86,8 @@ function openPool(parts: Part[], options: RoleDatabase, order: StartOrder, log: 
   const shares = parts.map((part) => connectionShare(part, order.maxConnections ?? null));
   return openDatabase(order.databaseUrl, {
     maxConnections: shares.reduce((sum, share) => sum + share, 0),
-    // Behind a pooler that pools by session, idle connections are missing elsewhere. The janitor's tasks run a minute apart,
-    // and PostgreSQL keeps 4 to 5 MB for each connection.
+    // Behind a pooler that pools by session, idle connections are missing elsewhere. The janitor's tasks run a minute
+    // apart, and PostgreSQL keeps 4 to 5 MB for each connection.
     ...((order.maxConnections || parts.includes('janitor')) && { idleTimeoutMs: SHORT_IDLE_TIMEOUT_MS }),
     ...(order.databaseDirectUrl && { directUrl: order.databaseDirectUrl }),
     ...options,

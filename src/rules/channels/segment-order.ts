@@ -1,9 +1,9 @@
 type Placed = { startSeconds: number; channel?: number };
 
 /**
- * Puts the segments of several channels into the order in which a transcript shows them: by their starts, then by their channels.
- * Segments are passed on as soon as no later piece can contain an earlier one, so that a transcript can be shown while it
- * grows. The segments of a single channel keep the order of the engine.
+ * Puts the segments of several channels into the order in which a transcript shows them: by their starts, then by their
+ * channels. Segments are passed on as soon as no later piece can contain an earlier one, so that a transcript can be
+ * shown while it grows. The segments of a single channel keep the order of the engine.
  */
 export class SegmentOrder<Segment extends Placed> {
   readonly #reachedSeconds: number[];

@@ -32,7 +32,8 @@ const LONGEST_PAUSE_MS = 3_000;
 const NOTICED_PAUSE_MS = 300;
 // A caption stays for up to this time after its last word.
 const LINGER_MS = 500;
-// A caption is shown for this time where the gap before the next one would leave less: players never show a caption of 0 ms.
+// A caption is shown for this time where the gap before the next one would leave less:
+// players never show a caption of 0 ms.
 const SHORTEST_MS = 200;
 const SHORT_WIDTH = 8;
 // Costs of a division into captions; only their proportions matter.
@@ -49,10 +50,11 @@ const COST = {
 };
 
 /**
- * Divides a transcript into captions within the limits. A caption has words of one speaker only. Every word appears once and
- * in order. Captions of one channel do not overlap, and none is longer than `maxDurationMs`. A line is longer than the limit
- * only where a single word is. Speech that is faster than `maxCharsPerSecond` stays so, a caption is shorter than
- * `minDurationMs` where the next one starts earlier, and the gap is shorter than `minGapMs` where it would hide a caption.
+ * Divides a transcript into captions within the limits. A caption has words of one speaker only. Every word appears
+ * once and in order. Captions of one channel do not overlap, and none is longer than `maxDurationMs`. A line is longer
+ * than the limit only where a single word is. Speech that is faster than `maxCharsPerSecond` stays so, a caption is
+ * shorter than `minDurationMs` where the next one starts earlier, and the gap is shorter than `minGapMs` where it would
+ * hide a caption.
  */
 export function shapeCaptions(
   segments: readonly CaptionSegment[],
@@ -74,7 +76,9 @@ function shapeChannel(segments: readonly CaptionSegment[], options: CaptionOptio
   });
 }
 
-/** Where captions end: the positions after their last words. The division with the least cost, by dynamic programming. */
+/**
+ * Where captions end: the positions after their last words. The division with the least cost, by dynamic programming.
+ */
 function bestDivision(words: CaptionWord[], options: CaptionOptions): number[] {
   const best = [{ cost: 0, from: 0 }];
   for (let from = 0; from < words.length; from++) {

@@ -49,8 +49,8 @@ export type PricedEnd =
 const PAYS_FOR_FINISHED_PIECES: readonly PricedEnd[] = ['canceled', 'insufficient_balance', 'unprocessable_audio'];
 
 /**
- * What an ended job costs. Text that could be read is paid for: a job that its caller cancels, or that fails for the sake
- * of its audio or balance, costs what its finished pieces cost. A failure of the service is free.
+ * What an ended job costs. Text that could be read is paid for: a job that its caller cancels, or that fails for the
+ * sake of its audio or balance, costs what its finished pieces cost. A failure of the service is free.
  * @param audioUnits        cost of all the audio that was decoded
  * @param transcribedUnits  cost of the audio up to the end of the last piece that could be read while the job ran
  */

@@ -36,7 +36,9 @@ export function areTooLong(edits: TranscriptEdits, segments: readonly Segment[])
   return editedChars > GROWTH * originalChars + SPARE_CHARS;
 }
 
-/** The segments with their new texts. The words of an edited segment are left out: their times are those of other words. */
+/**
+ * The segments with their new texts. The words of an edited segment are left out: their times are those of other words.
+ */
 export function editSegments<Part extends Segment>(segments: readonly Part[], edits: TranscriptEdits): Part[] {
   return segments.map((segment, index) => {
     const text = edits[index];

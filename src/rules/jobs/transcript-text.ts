@@ -24,8 +24,8 @@ export function toTurns(segments: readonly { text: string; speaker?: string | nu
 }
 
 /**
- * The transcript as SubRip captions; the empty string when nothing was said. A name stands before the text where the speaker
- * changes.
+ * The transcript as SubRip captions; the empty string when nothing was said. A name stands before the text where the
+ * speaker changes.
  * @param shape    null: one caption per segment
  * @param audioMs  the length of the audio: no caption ends after it
  */

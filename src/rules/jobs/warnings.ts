@@ -31,8 +31,8 @@ export const MAX_WARNINGS = 20;
 const TOUCH_SECONDS = 0.001;
 
 /**
- * The warnings that a job shows, in the order in which they were found: one for each code and part of the audio, where parts
- * that touch are one. At most `MAX_WARNINGS`; a last one has the number of the rest.
+ * The warnings that a job shows, in the order in which they were found: one for each code and part of the audio, where
+ * parts that touch are one. At most `MAX_WARNINGS`; a last one has the number of the rest.
  */
 export function toWarnings(found: readonly FoundWarning[]): Warning[] {
   const joined: FoundWarning[] = [];

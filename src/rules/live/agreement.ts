@@ -9,8 +9,8 @@ const LOOP_MAX_WORDS = 6;
 const LOOP_MAX_REPEATS = 2;
 
 /**
- * LocalAgreement-2 (Macháček, Dabre, Bojar 2023): a word is stable once two passes in a row agree on it and on all words
- * before it. Words are compared by letters and digits, without case.
+ * LocalAgreement-2 (Macháček, Dabre, Bojar 2023): a word is stable once two passes in a row agree on it and on all
+ * words before it. Words are compared by letters and digits, without case.
  */
 export class Agreement<W extends { text: string } = HeardWord> {
   readonly #endsLoops: boolean;

@@ -6,8 +6,8 @@ export type SegmentReason = 'endpoint' | 'max_length' | 'finalize' | 'finish' | 
  * What happens to the segments of a live session. Positions are frames of 10 ms from the start of the session; ends are
  * exclusive.
  * - `start`: a segment begins, at a frame that may lie up to 0.4 s back
- * - `end`: the segment that began last ends. `end` is the end of its speech, `until` the first frame that no segment has
- *   yet: a session that is continued from its rows goes on there.
+ * - `end`: the segment that began last ends. `end` is the end of its speech, `until` the first frame that no segment
+ *   has yet: a session that is continued from its rows goes on there.
  */
 export type SegmentChange =
   | { kind: 'start'; start: number }
@@ -48,9 +48,9 @@ export function framePower(frame: Int16Array): number {
 }
 
 /**
- * Divides a live session into segments of speech by the power of its frames. A frame is speech when it is 10 dB over the
- * lowest power of the last 3 s, and over 54 dB below full scale. What it decides depends on the position that it starts at
- * and on the 3 s before it only.
+ * Divides a live session into segments of speech by the power of its frames. A frame is speech when it is 10 dB over
+ * the lowest power of the last 3 s, and over 54 dB below full scale. What it decides depends on the position that it
+ * starts at and on the 3 s before it only.
  */
 export class LiveSegments {
   readonly #options: SegmentOptions;

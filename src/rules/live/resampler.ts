@@ -8,9 +8,9 @@ export const FRAME_SAMPLES = OUTPUT_RATE / FRAMES_PER_SECOND;
 const ZERO_CROSSINGS = 16;
 
 /**
- * Resamples one channel to 16,000 samples per second, frame by frame of 10 ms, by a windowed sinc filter. A frame of output
- * depends on its own frame of input and the one before it only, so that a resampler that starts anew one frame earlier gives
- * the same samples. The output is late by half the filter: at most 2 ms.
+ * Resamples one channel to 16,000 samples per second, frame by frame of 10 ms, by a windowed sinc filter. A frame of
+ * output depends on its own frame of input and the one before it only, so that a resampler that starts anew one frame
+ * earlier gives the same samples. The output is late by half the filter: at most 2 ms.
  */
 export class Resampler {
   readonly #inputSamples: number;

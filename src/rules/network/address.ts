@@ -3,7 +3,9 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 /** A network that receivers may lie in although it is not public; `port` null means 443 only. */
 export type AllowedTarget = { address: string; prefixBits: number; port: number | null };
 
-/** Networks that are not globally reachable (IANA special-purpose registry), and a metadata address in a public range. */
+/**
+ * Networks that are not globally reachable (IANA special-purpose registry), and a metadata address in a public range.
+ */
 const NOT_PUBLIC_IPV4 = networks([
   '0.0.0.0/8', // this host
   '10.0.0.0/8', // private

@@ -22,8 +22,8 @@ const RETRIED_STATUSES: readonly number[] = [408, 425, 429];
 const RETRIED_REASONS: readonly FetchFailureReason[] = ['dns', 'connect', 'timeout'];
 
 /**
- * The delay before the next try, in milliseconds; null when there is none. The header Retry-After makes it longer, up to a
- * minute.
+ * The delay before the next try, in milliseconds; null when there is none. The header Retry-After makes it longer, up
+ * to a minute.
  * @param tries  the tries so far, this one included: 1 or more
  * @param nowMs  the current time, for a Retry-After that is a date
  */

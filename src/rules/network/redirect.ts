@@ -14,8 +14,8 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * Evaluates a redirect during a fetch of audio. The new URL is subject to the same rules as the first one; its addresses
- * are for `evaluateAddresses`. A redirect from https to http is refused even where the operator allows http.
+ * Evaluates a redirect during a fetch of audio. The new URL is subject to the same rules as the first one; its
+ * addresses are for `evaluateAddresses`. A redirect from https to http is refused even where the operator allows http.
  * @param location  the value of the header Location, relative or absolute; undefined without one
  * @param visited   all URLs so far, the current one last
  */

@@ -1,5 +1,6 @@
 const NAME = 'verbatim_session';
-// Browsers take a cookie with this prefix from HTTPS only, and from this host only: a sibling host cannot put its own there.
+// Browsers take a cookie with this prefix from HTTPS only, and from this host only:
+// a sibling host cannot put its own there.
 const SECURE_NAME = `__Host-${NAME}`;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 

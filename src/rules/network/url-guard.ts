@@ -54,8 +54,8 @@ export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[])
 }
 
 /**
- * Whether the text of a URL is allowed for audio that is fetched: as for a webhook, and http where the operator opened its
- * port; only an address that the operator opened is then connected to.
+ * Whether the text of a URL is allowed for audio that is fetched: as for a webhook, and http where the operator opened
+ * its port; only an address that the operator opened is then connected to.
  */
 export function parseAudioUrl(raw: unknown, allowed: readonly AllowedTarget[]): UrlVerdict {
   return parseUrl(raw, {
@@ -92,8 +92,8 @@ function parseUrl(raw: unknown, { allowed, maxChars, schemes }: UrlRules): UrlVe
 }
 
 /**
- * Whether a target may be connected to, by all the addresses that its name resolves to now. One forbidden address refuses
- * the target: a public receiver has no private address, so such an answer is an attack or a mistake.
+ * Whether a target may be connected to, by all the addresses that its name resolves to now. One forbidden address
+ * refuses the target: a public receiver has no private address, so such an answer is an attack or a mistake.
  * The message does not name the address: it would reveal the internal network.
  */
 export function evaluateAddresses(asked: {

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's regular expression for a text that may stand anywhere, in upper or lower case. It names both cases of each
- * character, because what the database takes for a letter depends on its locale.
+ * PostgreSQL's regular expression for a text that may stand anywhere, in upper or lower case. It names both cases of
+ * each character, because what the database takes for a letter depends on its locale.
  */
 export function namePattern(text: string): string {
   return [...text]

@@ -15,8 +15,8 @@ export type Stem = (language: string, word: string) => string | null;
 const PART = /(-?)(?:"([^"]*)"?|([^\s"]+))/gu;
 
 /**
- * Reads a query: words, `"phrase"`, `-not`, and `or` between alternatives. A word with punctuation inside, such as don't or
- * 3.5, stands for its parts in a row. Null when an alternative has no word to look for.
+ * Reads a query: words, `"phrase"`, `-not`, and `or` between alternatives. A word with punctuation inside, such as
+ * don't or 3.5, stands for its parts in a row. Null when an alternative has no word to look for.
  */
 export function parseSearchQuery(text: string): SearchQuery | null {
   const query: SearchQuery = [{ terms: [], excluded: [] }];
@@ -53,8 +53,8 @@ export function tsqueryOf(query: SearchQuery, { tags, languages, stem }: Tsquery
 type TsqueryOptions = { tags: string[]; languages: readonly string[]; stem: Stem };
 
 /**
- * The forms in which a word is indexed: as it is written and, where that is another, its stem. The stem has its language, so
- * that it is no word of another.
+ * The forms in which a word is indexed: as it is written and, where that is another, its stem. The stem has its
+ * language, so that it is no word of another.
  */
 export function indexForms(word: string, language: string | null, stem: Stem): string[] {
   const found = language === null ? null : stem(language, word);

@@ -1,6 +1,6 @@
 /**
- * The word that all chunks of an account have: with it the index finds the account's chunks alone. No word of a text has an
- * at sign.
+ * The word that all chunks of an account have: with it the index finds the account's chunks alone. No word of a text
+ * has an at sign.
  */
 export function ownerTag(accountId: string): string {
   return `@${accountId}`;

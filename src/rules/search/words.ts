@@ -33,8 +33,8 @@ function wordAt(run: string, start: number): TextWord {
 }
 
 /**
- * The form in which words are compared: compatible characters are one, and upper and lower case, with the special cases of
- * German, Greek and Turkish. The same on every database, whose own case folding depends on its locale.
+ * The form in which words are compared: compatible characters are one, and upper and lower case, with the special cases
+ * of German, Greek and Turkish. The same on every database, whose own case folding depends on its locale.
  */
 function foldWord(word: string): string {
   const folded = word.normalize('NFKC').toUpperCase().toLowerCase();

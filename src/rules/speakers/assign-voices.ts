@@ -13,8 +13,8 @@ export type Spoken = {
 const WORD_MAX_SECONDS = 1;
 // A word in no turn belongs to a turn that begins or ends within this time, before it belongs to its neighbours.
 const NEAR_SECONDS = 1;
-// The times of words and turns are exact to a fraction of a word. So a few words alone between words of another voice are
-// that voice's, and a change of voice lies at a nearby pause or end of a sentence.
+// The times of words and turns are exact to a fraction of a word. So a few words alone between words of another voice
+// are that voice's, and a change of voice lies at a nearby pause or end of a sentence.
 const ISLAND = { words: 2, seconds: 0.6 };
 const SHIFT = { words: 2, seconds: 0.3 };
 const PAUSE_SECONDS = 0.3;
@@ -34,7 +34,9 @@ export function assignVoices(words: readonly Spoken[], turns: readonly Turn[]): 
   return voices;
 }
 
-/** The voice with the most speech during each word, in a tie the voice of the word before; null for words in no turn. */
+/**
+ * The voice with the most speech during each word, in a tie the voice of the word before; null for words in no turn.
+ */
 function byOverlap(words: readonly Spoken[], turns: readonly Turn[]): (number | null)[] {
   const voices: (number | null)[] = [];
   const search = new TurnSearch(turns);
@@ -80,7 +82,9 @@ function nearestVoice({ startSeconds, endSeconds }: Pick<Turn, 'startSeconds' | 
   return nearest.voice;
 }
 
-/** Gives a few words between words of another voice to that voice, unless a pause or a sentence's end is on both sides. */
+/**
+ * Gives a few words between words of another voice to that voice, unless a pause or a sentence's end is on both sides.
+ */
 function flipIslands(words: readonly Spoken[], voices: number[]): void {
   for (const { from, end } of runsOf(voices)) {
     const around = voices[from - 1];
@@ -91,7 +95,9 @@ function flipIslands(words: readonly Spoken[], voices: number[]): void {
   }
 }
 
-/** Moves each change of voice to a pause or a sentence's end within a few words, but never over a whole run of words. */
+/**
+ * Moves each change of voice to a pause or a sentence's end within a few words, but never over a whole run of words.
+ */
 function moveChanges(words: readonly Spoken[], voices: number[]): void {
   for (let change = 1; change < words.length; change++) {
     if (voices[change] === voices[change - 1] || isBreak(words, change)) continue;

@@ -7,7 +7,10 @@ function speakerLabel(place: number): string {
   return before === 0 ? letter : speakerLabel(before - 1) + letter;
 }
 
-/** The labels of voices in the order in which they first speak, without gaps. @param voices  the voices as they speak */
+/**
+ * The labels of voices in the order in which they first speak, without gaps.
+ * @param voices  the voices as they speak
+ */
 export function labelVoices(voices: Iterable<number>): Map<number, string> {
   const labels = new Map<number, string>();
   for (const voice of voices) if (!labels.has(voice)) labels.set(voice, speakerLabel(labels.size));

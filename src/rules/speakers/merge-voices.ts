@@ -13,15 +13,16 @@ export type MergedVoices = {
   wasAbsorbed: boolean;
 };
 
-// Clustering makes such voices of laughter, noise and overlapping speech. Reports of its errors are in docs/speakers.md.
+// Clustering makes such voices of laughter, noise and overlapping speech.
+// Reports of its errors are in docs/speakers.md.
 const SMALL_SHARE = 0.03;
 const SMALL_SECONDS = 15;
 
 type Group = { voices: number[]; seconds: number; sum: number[]; centroid: number[] };
 
 /**
- * Merges voices into speakers: first those that are alike, then small ones into the nearest, then the nearest pairs while
- * there are more than `bounds.max`. Never below `bounds.min`.
+ * Merges voices into speakers: first those that are alike, then small ones into the nearest, then the nearest pairs
+ * while there are more than `bounds.max`. Never below `bounds.min`.
  * @param threshold  cosine distance of centroids below which two voices are one speaker
  */
 export function mergeVoices(voices: readonly Voice[], bounds: SpeakerBounds, threshold: number): MergedVoices {

@@ -18,7 +18,10 @@ export function unknownSpeaker(changes: NameChanges, segments: readonly Part[]):
   return Object.keys(changes).find((label) => !known.has(label)) ?? null;
 }
 
-/** The names after further changes, without misleading characters. A name of which nothing remains gives the label again. */
+/**
+ * The names after further changes, without misleading characters.
+ * A name of which nothing remains gives the label again.
+ */
 export function changeNames(names: SpeakerNames, changes: NameChanges): SpeakerNames {
   const changed = new Map(Object.entries(names));
   for (const [label, given] of Object.entries(changes)) {

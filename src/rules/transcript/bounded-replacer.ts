@@ -8,8 +8,8 @@ type Replace = ReturnType<typeof openReplacer>;
 type Segment = Parameters<Replace>[0];
 
 /**
- * Applies replacements to the pieces of a transcript, in their order, until its text would have more than twice the bytes of
- * what was spoken and 256 KiB. That piece, and all after it, keep the spoken words: nothing is lost.
+ * Applies replacements to the pieces of a transcript, in their order, until its text would have more than twice the
+ * bytes of what was spoken and 256 KiB. That piece, and all after it, keep the spoken words: nothing is lost.
  */
 export class BoundedReplacer {
   readonly #replace: Replace;

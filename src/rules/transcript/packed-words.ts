@@ -4,9 +4,10 @@ type TimedText = { text: string; startSeconds: number; endSeconds: number };
 type Packed = [texts: string[] | null, gapsMs: number[], durationsMs: number[], confidences: (number | null)[] | null];
 
 /**
- * The words of segments as compact JSON text, to be stored beside the segments: 104 kB for an hour of speech, 41 kB in the
- * database, where the segments with their words take 204 kB. Null when the engine gives no words. Each time is the distance, in ms, from the time before:
- * the segment's start, the start and end of each word. Confidences are in thousandths, null where all are unknown.
+ * The words of segments as compact JSON text, to be stored beside the segments: 104 kB for an hour of speech, 41 kB in
+ * the database, where the segments with their words take 204 kB. Null when the engine gives no words. Each time is the
+ * distance, in ms, from the time before: the segment's start, the start and end of each word. Confidences are in
+ * thousandths, null where all are unknown.
  */
 export function packWords(segments: readonly (TimedText & { words: readonly Word[] })[]): string | null {
   if (segments.every(({ words }) => words.length === 0)) return null;
@@ -29,8 +30,8 @@ function packSegment({ text, startSeconds, words }: TimedText & { words: readonl
 
 /**
  * The words of each segment, from the text that `packWords` made.
- * @param segments  the same segments, whose times may be rounded to ms. One whose text was edited has its new words while
- *                  their number is the same, else none.
+ * @param segments  the same segments, whose times may be rounded to ms. One whose text was edited has its new words
+ *                  while their number is the same, else none.
  */
 export function unpackWords(segments: readonly TimedText[], packed: string): Word[][] {
   const all = JSON.parse(packed) as Packed[];

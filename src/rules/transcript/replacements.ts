@@ -16,10 +16,11 @@ const COMMA_AND_SPACES = /[,،、，]?\s*/y;
 const WORD_GOES_ON = /^(?:[\p{L}\p{M}\p{N}]|['’](?!s(?![\p{L}\p{M}\p{N}]))\p{L})/iu;
 
 /**
- * A function that applies replacements to a segment: whole words, in any case, in one pass from left to right, of several that
- * begin at the same place the longest. What is written is not replaced again. A replaced phrase is one word, from the start
- * of its first word to the end of its last, with their least confidence; other words keep their text, times and order. What is
- * left out takes a comma and the spaces after it with it, at the end of the text those before it.
+ * A function that applies replacements to a segment: whole words, in any case, in one pass from left to right, of
+ * several that begin at the same place the longest. What is written is not replaced again. A replaced phrase is one
+ * word, from the start of its first word to the end of its last, with their least confidence; other words keep their
+ * text, times and order. What is left out takes a comma and the spaces after it with it, at the end of the text those
+ * before it.
  * @param replacements  each with a letter or digit in `from`; no two with the same `from` in any case
  */
 export function openReplacer(replacements: readonly Replacement[]) {

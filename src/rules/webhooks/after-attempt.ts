@@ -1,6 +1,6 @@
 /**
- * What follows for a delivery from an attempt. `end`: it succeeded, or this was the last attempt. `drop`: attempts are left, but
- * the webhook is disabled or deleted.
+ * What follows for a delivery from an attempt. `end`: it succeeded, or this was the last attempt. `drop`: attempts are
+ * left, but the webhook is disabled or deleted.
  */
 export function afterAttempt(attempt: {
   succeeded: boolean;

@@ -8,8 +8,8 @@ const MAX_KEPT_HEADER_BYTES = 4 * 1024;
 const MAX_BYTES_PER_CHAR = 6;
 
 /**
- * The JSON text of an answer's headers, at most `maxBytes` of UTF-8: those that came first, the last one cut where it no
- * longer fits. U+0000 and lone surrogates are taken out of the values first, never out of the text.
+ * The JSON text of an answer's headers, at most `maxBytes` of UTF-8: those that came first, the last one cut where it
+ * no longer fits. U+0000 and lone surrogates are taken out of the values first, never out of the text.
  * @param maxBytes  at least 2
  */
 export function keptHeadersJson(headers: AnswerHeaders, maxBytes: number = MAX_KEPT_HEADER_BYTES): string {

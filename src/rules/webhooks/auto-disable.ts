@@ -23,8 +23,8 @@ function evaluateStreak(streak: Streak & DisableBounds & { nowMs: number }): Str
 }
 
 /**
- * The streak after attempts that are recorded together. A success ends it, and takes back what the failures before it would
- * have led to.
+ * The streak after attempts that are recorded together. A success ends it, and takes back what the failures before it
+ * would have led to.
  * @param outcomes  whether each attempt succeeded, in the order in which they ended
  */
 export function streakAfter(

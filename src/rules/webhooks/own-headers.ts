@@ -19,8 +19,8 @@ const RESERVED = new Set([
 const RESERVED_PREFIXES = ['content-', 'if-', 'proxy-', 'webhook-'];
 
 /**
- * Why the headers may not be sent with deliveries, as the rest of a sentence that begins with the field's name; null when
- * they may.
+ * Why the headers may not be sent with deliveries, as the rest of a sentence that begins with the field's name; null
+ * when they may.
  * @param servicePrefix  of the service's own headers: X-Service-
  */
 export function findHeaderProblem(headers: OwnHeaders, servicePrefix: string): string | null {

@@ -45,7 +45,10 @@ export class Attempts {
     this.#missing = new MissingParts(parts);
   }
 
-  /** Starts at most 50 of those that may start now. Returns after how many ms others may start; Infinity: at the next wake. */
+  /**
+   * Starts at most 50 of those that may start now.
+   * Returns after how many ms others may start; Infinity: at the next wake.
+   */
   start(): number {
     const { scheduler, databaseClock } = this.#parts;
     if (!this.#mayStart()) return Number.POSITIVE_INFINITY;
@@ -133,7 +136,8 @@ export class Attempts {
     const webhook = () => webhooks.get(delivery.webhookId) ?? attempt.webhook;
     const isErased = () => this.#erased.has(delivery.eventId);
     try {
-      // While a connection is opened, the webhook may be disabled or deleted, its account suspended, and the event erased.
+      // While a connection is opened, the webhook may be disabled or deleted, its account suspended, and the event
+      // erased.
       const isWithdrawn = () => webhook().state !== 'active' || isErased();
       const result = await sendAttempt(attempt, sendOptions, isWithdrawn);
       // The receiver did not cause the failure of an attempt that this process cut off.
@@ -154,7 +158,10 @@ export class Attempts {
     this.#settle(delivery, null);
   }
 
-  /** Until somebody restores the key, or replaces the secret or the headers: retried after a minute, then less and less often. */
+  /**
+   * Until somebody restores the key, or replaces the secret or the headers:
+   * retried after a minute, then less and less often.
+   */
   async #postpone(delivery: WaitingDelivery, error: UnreadableSecret): Promise<void> {
     const { db, clock, log } = this.#parts;
     const { webhookId, id } = delivery;
@@ -176,8 +183,8 @@ export class Attempts {
   }
 
   /**
-   * After a refused record: the row may wait under another attempt id, or still under this one if the shard was lost and taken
-   * again. If the shard was lost to another process, sending it again from here would be refused again.
+   * After a refused record: the row may wait under another attempt id, or still under this one if the shard was lost
+   * and taken again. If the shard was lost to another process, sending it again from here would be refused again.
    */
   async #readAgain(webhook: { id: string; shard: number }): Promise<void> {
     const { ownership, scheduler, wake } = this.#parts;

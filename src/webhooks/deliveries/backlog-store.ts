@@ -1,8 +1,8 @@
 import type { Sql } from '../../db/database.ts';
 
 /**
- * Due deliveries, those in flight included. Retries that wait for their time are not counted, nor the deliveries of webhooks
- * with a limit per second, which wait as their owners want.
+ * Due deliveries, those in flight included. Retries that wait for their time are not counted, nor the deliveries of
+ * webhooks with a limit per second, which wait as their owners want.
  */
 export type Backlog = { due: number; oldestDueSeconds: number };
 

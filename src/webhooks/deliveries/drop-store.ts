@@ -16,8 +16,8 @@ type Waiting = { id: string; eventId: string; attemptId: string; url: string | n
 type Allowed = { by: 'owner'; epoch: number; inFlight: string[] } | { by: 'others' } | { by: 'all' };
 
 /**
- * Drops and logs the waiting deliveries of a webhook that is disabled or deleted, in several statements. After a crash, the
- * owner of the shard drops the rest when it is due.
+ * Drops and logs the waiting deliveries of a webhook that is disabled or deleted, in several statements. After a crash,
+ * the owner of the shard drops the rest when it is due.
  */
 export async function dropWaiting(
   sql: Sql,

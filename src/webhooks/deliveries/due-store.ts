@@ -178,7 +178,9 @@ export function deletedWebhook({ id, shard }: { id: string; shard: number }): We
 /** A webhook, and of its waiting deliveries the one that is due first. */
 export type FirstDue = { webhookId: string; id: string; eventId: string; nextAtMs: number };
 
-/** The webhooks of a shard with a delivery that is due by a time. One index probe for each webhook, however many wait. */
+/**
+ * The webhooks of a shard with a delivery that is due by a time. One index probe for each webhook, however many wait.
+ */
 export async function findWebhooksDue(
   sql: Sql,
   { shard, untilMs }: { shard: number; untilMs: number },
@@ -212,8 +214,8 @@ export async function findWebhooksDue(
 }
 
 /**
- * The bodies of deliveries that still wait under these attempt ids, by delivery id. A body is read once for all deliveries of
- * its event.
+ * The bodies of deliveries that still wait under these attempt ids, by delivery id. A body is read once for all
+ * deliveries of its event.
  */
 export async function readBodies(
   sql: Sql,

@@ -11,8 +11,8 @@ type Waiting = { delivery: WaitingDelivery; body: Buffer | null; end(read: ReadP
 const BODIES_PER_READ = 64;
 
 /**
- * Reads what started attempts lack, for many in one statement: bodies that are large or were read long ago, and settings that
- * may have changed since, which go to the cache.
+ * Reads what started attempts lack, for many in one statement: bodies that are large or were read long ago, and
+ * settings that may have changed since, which go to the cache.
  */
 export class MissingParts {
   readonly #parts: DelivererParts;
@@ -24,7 +24,10 @@ export class MissingParts {
     this.#parts = parts;
   }
 
-  /** After `complete`, call `release` when the body is not in memory any more. @param body  null when it has to be read */
+  /**
+   * After `complete`, call `release` when the body is not in memory any more.
+   * @param body  null when it has to be read
+   */
   read(delivery: WaitingDelivery, body: Buffer | null): Promise<ReadParts> {
     return new Promise((end) => {
       const waiting = { delivery, body, end };

@@ -10,8 +10,8 @@ const POLL_MS = 1_000;
 const MIN_ROUND_MS = 3;
 // Rows that are due soon wait in memory.
 const AHEAD_MS = 1_000;
-// A row is visible some time after its time was set, when its transaction commits. Each read goes through what was read before
-// and is not recorded yet, so only some reads look back further.
+// A row is visible some time after its time was set, when its transaction commits. Each read goes through what was read
+// before and is not recorded yet, so only some reads look back further.
 const COMMIT_MS = 25;
 const SLOW_COMMIT_MS = 250;
 const SLOW_COMMIT_INTERVAL_MS = 50;
@@ -27,13 +27,15 @@ const CONCURRENT_REFILLS = 3;
 // A refill brings settings that would grow too old before the next one.
 const REFILL_INTERVAL_MS = 500;
 
-/** Why the webhooks of a shard are searched: for rows that memory may lack from a time on, or for rows that were missed. */
+/**
+ * Why the webhooks of a shard are searched: for rows that memory may lack from a time on, or for rows that were missed.
+ */
 type Search = { fromMs: number } | 'missed';
 
 /**
- * Reads what is due in the owned shards into the scheduler: upon each notification and every second what became due lately,
- * and from the search of a shard's webhooks all else: when the shard is taken, when more was due than one read brings, and
- * once a minute.
+ * Reads what is due in the owned shards into the scheduler: upon each notification and every second what became due
+ * lately, and from the search of a shard's webhooks all else: when the shard is taken, when more was due than one read
+ * brings, and once a minute.
  */
 export class Reader {
   readonly #parts: DelivererParts;
@@ -83,7 +85,9 @@ export class Reader {
     this.#search();
   }
 
-  /** Begins the read that is due, unless one runs. Returns after how many ms the next is due; Infinity: after this one. */
+  /**
+   * Begins the read that is due, unless one runs. Returns after how many ms the next is due; Infinity: after this one.
+   */
   read(): number {
     if (this.#isReading || this.#isStopping) return Number.POSITIVE_INFINITY;
     const nowMs = this.#parts.monotonicMs();
@@ -240,8 +244,8 @@ export class Reader {
   }
 
   /**
-   * Has the deliveries dropped of those of the webhooks that are still inactive: no refill reads them. They were in flight when
-   * the others were dropped, and their results were not recorded.
+   * Has the deliveries dropped of those of the webhooks that are still inactive: no refill reads them. They were in
+   * flight when the others were dropped, and their results were not recorded.
    */
   async #dropOf(inactive: WebhookSettings[]): Promise<void> {
     const { webhooks, drops } = this.#parts;

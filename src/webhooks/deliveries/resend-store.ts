@@ -30,8 +30,8 @@ export async function lockRecovery(tx: Sql, webhookId: string): Promise<void> {
 }
 
 /**
- * Ids of missed events among the next 2,000 of the account, oldest first: events that the webhook subscribes to, without
- * a successful or waiting delivery. `next` is the position to continue from; null at the end.
+ * Ids of missed events among the next 2,000 of the account, oldest first: events that the webhook subscribes to,
+ * without a successful or waiting delivery. `next` is the position to continue from; null at the end.
  */
 export async function findMissedEvents(
   tx: Sql,
@@ -81,7 +81,8 @@ export async function findMissedEvents(
 
 /**
  * Inserts a new delivery of each event to the webhook, due at once, with attempt 1 next, and notifies the deliverers.
- * Returns the number of deliveries: an event that is no longer kept gets none, and a webhook that is not active none at all.
+ * Returns the number of deliveries: an event that is no longer kept gets none, and a webhook that is not active none at
+ * all.
  */
 export async function insertResends(
   sql: Sql,

@@ -12,7 +12,10 @@ const ACTIVE: WebhookSettings = {
   ...{ state: 'active', isHealthy: true, maxPerSecond: null, headers: null },
 };
 
-/** How many of three deliveries start at once, after the webhook was forgotten and is read again with the settings as known. */
+/**
+ * How many of three deliveries start at once, after the webhook was forgotten and is read again with the settings as
+ * known.
+ */
 function startsWith(settings: WebhookSettings): number {
   const scheduler = new Scheduler<WaitingDelivery>();
   const cache = new WebhookCache({} as Sql, scheduler, () => 0);

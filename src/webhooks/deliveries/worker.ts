@@ -40,7 +40,8 @@ const MAX_TURN_INTERVAL_MS = 1_000;
 
 /**
  * Sends due deliveries of the shards that this process owns. They are read into memory, where the scheduler chooses the
- * next one; results are recorded in batches. After a crash the next owner of the shard makes the attempts in flight again.
+ * next one; results are recorded in batches. After a crash the next owner of the shard makes the attempts in flight
+ * again.
  */
 export async function startDeliverer(runtime: DelivererRuntime): Promise<Deliverer> {
   const deliverer = new Deliverer(runtime);
@@ -137,7 +138,10 @@ class Deliverer {
     }
   }
 
-  /** Reads, starts, refills: each begins what it can and waits for nothing. Returns after how many ms the next turn is due. */
+  /**
+   * Reads, starts, refills: each begins what it can and waits for nothing.
+   * Returns after how many ms the next turn is due.
+   */
   #takeTurn(): number {
     const readInMs = this.#reader.read();
     const startInMs = this.#attempts.start();

@@ -89,7 +89,8 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl, storeHeaders
       const target = readUrl(body.url);
       const id = makeId('wh', clock);
       const headers = storeHeaders(id, body.headers ?? null);
-      // Checked again below, under a lock. Checked here so that no name is resolved for a webhook over the plan's limit.
+      // Checked again below, under a lock. Checked here so that no name is resolved for a webhook over the plan's
+      // limit.
       await requireFreeWebhook(db, ownerOf(account), account.plan);
       const url = await resolveUrl(target, account.id);
       const secret = makeWebhookSecret();
@@ -230,7 +231,9 @@ function changeOf({ id }: Account, webhookId: string, action: AuditAction, detai
   return { accountId: id, action, targetId: webhookId, details };
 }
 
-/** The values of the headers are not shown to those who change the webhook, and go to no server they were not set for. */
+/**
+ * The values of the headers are not shown to those who change the webhook, and go to no server they were not set for.
+ */
 function requireSameOrigin({ url, headerNames }: WebhookRow, newUrl: string): void {
   if (headerNames.length === 0 || new URL(url).origin === new URL(newUrl).origin) return;
   const message = 'The url has another origin than before; give the headers for it again, or headers: null.';

@@ -182,7 +182,8 @@ export async function rotateSecret(
 }
 
 /**
- * Makes postponed first attempts due at once, at most 1,000: they may have waited for a secret that can be opened. Call it in the transaction that changes the webhook.
+ * Makes postponed first attempts due at once, at most 1,000: they may have waited for a secret that can be opened. Call
+ * it in the transaction that changes the webhook.
  */
 export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: string): Promise<number> {
   return await tx.run({
@@ -203,7 +204,10 @@ export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: strin
   });
 }
 
-/** Makes the deliverers read the webhook's url, secrets, headers, limit and state again. Call it in the transaction that changes them. */
+/**
+ * Makes the deliverers read the webhook's url, secrets, headers, limit and state again.
+ * Call it in the transaction that changes them.
+ */
 export function notifyWebhookChanged(tx: Sql, webhookId: string): void {
   tx.notify('webhook_changed', webhookId);
 }

@@ -17,8 +17,8 @@ type EventEnvelope = {
 
 /**
  * The bytes of an event as they are stored, signed and sent: UTF-8 JSON. A body over `MAX_BYTES_WITH_SEGMENTS`
- * leaves the job's segments out and says so in `segments_omitted`; one that is still over `MAX_BODY_BYTES` leaves the text out
- * and says so in `text_omitted`. The receiver fetches them from the job.
+ * leaves the job's segments out and says so in `segments_omitted`; one that is still over `MAX_BODY_BYTES` leaves the
+ * text out and says so in `text_omitted`. The receiver fetches them from the job.
  */
 export function eventBody(envelope: EventEnvelope): Buffer {
   const body = serialise(envelope, envelope.data);

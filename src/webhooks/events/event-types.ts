@@ -1,6 +1,7 @@
 /**
- * Every event type, in the order in which clients see them. The API's schemas, the OpenAPI document, the SDK's types, the
- * console and docs/event-types.md are made from this table: a new type is a row here and the code that emits the event.
+ * Every event type, in the order in which clients see them. The API's schemas, the OpenAPI document, the SDK's types,
+ * the console and docs/event-types.md are made from this table:
+ * a new type is a row here and the code that emits the event.
  */
 export const EVENT_CATALOGUE = {
   'transcription.completed': {

@@ -10,8 +10,8 @@ type OldEvents = {
 };
 
 /**
- * Deletes events past their time, at most `limit`; returns how many. An event stays while a delivery of it waits, or while
- * the log shows a younger attempt (a retry or redelivery), whose request is the event's body.
+ * Deletes events past their time, at most `limit`; returns how many. An event stays while a delivery of it waits, or
+ * while the log shows a younger attempt (a retry or redelivery), whose request is the event's body.
  */
 export async function deleteOldEvents(db: Database, request: OldEvents): Promise<number> {
   return await db.transaction(async (tx) => {

@@ -121,7 +121,10 @@ function showEvent(event: StoredEvent): Static<typeof eventSchema> {
   return { id: event.id, type: event.type, job_id: event.jobId, created_at: event.createdAt.toISOString() };
 }
 
-/** What is sent goes to an address. A connection that was closed when it was used again may be followed by one that fails. */
+/**
+ * What is sent goes to an address. A connection that was closed when it was used again may be followed by one that
+ * fails.
+ */
 function isConnectionReused({ remoteAddress, connectMs, errorReason }: LoggedAttempt): boolean {
   return remoteAddress !== null && connectMs === null && errorReason !== 'connect';
 }

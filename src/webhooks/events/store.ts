@@ -20,8 +20,8 @@ const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
 
 /**
  * CTEs of a statement on one shard. They insert an event, and one waiting delivery
- * for each webhook of the account, and of the event's job, that is active and subscribes to its type, due after `$firstDelayMs`. The parameters' values are those of
- * `eventValues`.
+ * for each webhook of the account, and of the event's job, that is active and subscribes to its type, due after
+ * `$firstDelayMs`. The parameters' values are those of `eventValues`.
  * @param condition  SQL: nothing is inserted unless it is true
  */
 export const insertEventIf = (condition: string): string => `
@@ -51,7 +51,10 @@ export const insertEventIf = (condition: string): string => `
 /** SQL behind `insertEventIf`: the number of deliveries that it inserts. */
 export const DELIVERIES_INSERTED = '(select count(*) from delivery)';
 
-/** The values of `insertEventIf`. The first attempt is due WEBHOOK_RETRY_DELAYS's first delay after the database's present time. */
+/**
+ * The values of `insertEventIf`. The first attempt is due WEBHOOK_RETRY_DELAYS's first delay after the database's
+ * present time.
+ */
 export function eventValues({ id, type, createdAt, ...event }: NewEvent, { webhookRetryDelaysMs }: Config) {
   return {
     ...event,
@@ -64,8 +67,8 @@ export function eventValues({ id, type, createdAt, ...event }: NewEvent, { webho
 }
 
 /**
- * Inserts a test of a webhook, which gets the event whether or not it subscribes to the type, and notifies the deliverers.
- * False when the webhook is not active, or is gone.
+ * Inserts a test of a webhook, which gets the event whether or not it subscribes to the type, and notifies the
+ * deliverers. False when the webhook is not active, or is gone.
  */
 export async function insertTest(
   sql: Sql,

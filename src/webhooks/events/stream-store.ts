@@ -2,7 +2,9 @@ import type { Sql } from '../../db/database.ts';
 import type { AccountRef } from '../../rules/shard.ts';
 import type { EventType } from './event-types.ts';
 
-/** A position in a list that is ordered by time and id: after the row with this time and id. Times as PostgreSQL's text. */
+/**
+ * A position in a list that is ordered by time and id: after the row with this time and id. Times as PostgreSQL's text.
+ */
 export type TimePlace = { at: string; id: string };
 
 /** An event without its body. */

@@ -10,7 +10,10 @@ import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
 import type { Connection, ConnectionPool, Turn } from './connections.ts';
 import { exchange, type HttpResponse } from './exchange.ts';
 
-/** The result of one POST, with the duration of each phase in ms; null for a phase that did not take place, or did not succeed. */
+/**
+ * The result of one POST, with the duration of each phase in ms;
+ * null for a phase that did not take place, or did not succeed.
+ */
 export type PostReport = {
   result: PostResult;
   durationMs: number;

@@ -37,15 +37,16 @@ const MAX_IDLE = 2_048;
 const MAX_HEADER_BYTES = 16 * 1024;
 // Enough to keep a processor busy, and four times what one webhook has in flight: attempts rarely wait.
 const SHARED_CONNECTIONS = 64;
-// After this wait an attempt may open one more for each connection that waits for a slow receiver. Not otherwise: attempts also
-// wait while this process is short of processor time, and hundreds of connections double what an attempt costs.
+// After this wait an attempt may open one more for each connection that waits for a slow receiver. Not otherwise:
+// attempts also wait while this process is short of processor time, and hundreds of connections double what an attempt
+// costs.
 const MAX_SHARE_WAIT_MS = 250;
 const WATCH_MS = 50;
 const SLOW_MS = 50;
 
 /**
- * Idle connections by origin, each bound to one address. Attempts at one origin share them: a new connection costs thirty
- * times a reused one, and in a burst each attempt would open one.
+ * Idle connections by origin, each bound to one address. Attempts at one origin share them: a new connection costs
+ * thirty times a reused one, and in a burst each attempt would open one.
  */
 export class ConnectionPool {
   readonly #maxWaitMs: number;
@@ -75,9 +76,9 @@ export class ConnectionPool {
   }
 
   /**
-   * An idle connection, or permission to open one of the first 64 at the origin. With 64 open the attempt waits for one that
-   * another attempt gives back. After 250 ms it may open one, at most one for each that has been in use for 50 ms. Null when
-   * none of these happens within `maxWaitMs`.
+   * An idle connection, or permission to open one of the first 64 at the origin. With 64 open the attempt waits for one
+   * that another attempt gives back. After 250 ms it may open one, at most one for each that has been in use for 50 ms.
+   * Null when none of these happens within `maxWaitMs`.
    */
   acquire(origin: string): Turn | Promise<Turn | null> {
     const connection = this.take(origin);

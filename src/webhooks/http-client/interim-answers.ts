@@ -7,8 +7,8 @@ const CONTINUE = 100;
 const PROCESSING = 102;
 
 /**
- * Lets a client read over `100 Continue`, as RFC 9110 section 15.2 asks for: undici ends the connection at this status when
- * the request had no `Expect`, but reports every other interim answer. Its parser is told that the status was 102.
+ * Lets a client read over `100 Continue`, as RFC 9110 section 15.2 asks for: undici ends the connection at this status
+ * when the request had no `Expect`, but reports every other interim answer. Its parser is told that the status was 102.
  * @param socket  the connected socket of the client
  */
 export function readOverContinue(client: Client, socket: Duplex): void {

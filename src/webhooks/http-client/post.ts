@@ -22,7 +22,10 @@ export type PostRequest = {
 };
 
 export type Poster = {
-  /** Makes one attempt; never rejects. Null when nothing was sent, because it was withdrawn or a limit was reached for too long. */
+  /**
+   * Makes one attempt; never rejects. Null when nothing was sent, because it was withdrawn or a limit was reached for
+   * too long.
+   */
   post(request: PostRequest): Promise<PostReport | null>;
   /** Ends all attempts in progress. */
   close(): void;

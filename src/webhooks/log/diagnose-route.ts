@@ -122,7 +122,9 @@ export function diagnose({ db, secretBox, config }: SecretsRuntime): Route {
   });
 }
 
-/** The secrets of the account's webhooks, those of this webhook first. One that no key opens has signed nothing lately. */
+/**
+ * The secrets of the account's webhooks, those of this webhook first. One that no key opens has signed nothing lately.
+ */
 async function readSecrets(db: Database, account: Account, webhookId: string, box: SecretBox): Promise<KnownSecret[]> {
   const rows = await listSealedOf(db, ownerOf(account), webhookId);
   const known = rows.flatMap(({ id, secret, previousSecret }) => [
@@ -143,7 +145,10 @@ function openOrNull(box: SecretBox, webhookId: string, sealed: Buffer | null): s
   }
 }
 
-/** What was sent and answered, by the ids in the headers: of the attempt, or else of the event. Null where it is not kept. */
+/**
+ * What was sent and answered, by the ids in the headers:
+ * of the attempt, or else of the event. Null where it is not kept.
+ */
 async function readSent(
   db: Database,
   account: Account,

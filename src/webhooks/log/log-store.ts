@@ -8,8 +8,8 @@ import type { LoggedAttempt } from '../events/log-store.ts';
 export type LogPlace = { shard: number; webhookId: string };
 
 /**
- * The log of one webhook; with null of the account's webhooks, or of those of its jobs. The account's webhooks are few, and
- * are read one by one; its jobs may be many.
+ * The log of one webhook; with null of the account's webhooks, or of those of its jobs. The account's webhooks are few,
+ * and are read one by one; its jobs may be many.
  */
 export type LogScope = { shard: number; accountId: string; webhookId: string | null; ofJobs?: boolean };
 
@@ -80,8 +80,8 @@ const selectAttempts = (place: string): string => `
         limit $13`;
 
 /**
- * Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. Filters that few attempts
- * pass name the condition of the index attempts_unusual.
+ * Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. Filters that few
+ * attempts pass name the condition of the index attempts_unusual.
  */
 export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter): Promise<LoggedAttempt[]> {
   return await sql.rows<LoggedAttempt>({

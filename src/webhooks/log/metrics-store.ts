@@ -2,7 +2,10 @@ import type { Sql } from '../../db/database.ts';
 import type { BucketGrid } from '../../rules/webhooks/time-buckets.ts';
 import { firstIdFrom, type LogPlace } from './log-store.ts';
 
-/** Entries of a bucket that ended alike. `number`: of the bucket, from 1; 0: before the first; one more than the last: after it. */
+/**
+ * Entries of a bucket that ended alike. `number`: of the bucket, from 1;
+ * 0: before the first; one more than the last: after it.
+ */
 type EndedAlike = {
   number: number;
   status: 'succeeded' | 'failed' | 'dropped';

@@ -12,8 +12,8 @@ type OldAttempts = {
 };
 
 /**
- * Deletes old attempts of the accounts that are on a plan now, at most `limit`; returns how many. In the partition itself, so
- * that nobody who uses the rest of the log notices.
+ * Deletes old attempts of the accounts that are on a plan now, at most `limit`; returns how many. In the partition
+ * itself, so that nobody who uses the rest of the log notices.
  */
 export async function deleteOldAttempts(
   sql: Sql,

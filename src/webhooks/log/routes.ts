@@ -176,7 +176,9 @@ function showExchange(entry: LoggedExchange) {
   };
 }
 
-/** Entries of version 0.1.0 may hold text that is not JSON: an answer's headers were cleaned after they were serialised. */
+/**
+ * Entries of version 0.1.0 may hold text that is not JSON: an answer's headers were cleaned after they were serialised.
+ */
 function readableHeaders(text: string): RawJson {
   try {
     JSON.parse(text);

@@ -119,7 +119,9 @@ export async function endExpiredDeliverers(db: Database): Promise<number> {
   return await freeShardsOf(db, { text: 'delete from deliverers where ends_at <= clock_timestamp() returning id' });
 }
 
-/** In two statements: the second one sees shards that a deleted deliverer took while the first one waited for its row. */
+/**
+ * In two statements: the second one sees shards that a deleted deliverer took while the first one waited for its row.
+ */
 async function freeShardsOf(db: Database, deletion: { text: string; values?: unknown[] }): Promise<number> {
   return await db.transaction(async (tx) => {
     const ended = await tx.rows<{ id: string }>(deletion);

@@ -3,14 +3,15 @@ type Large = { shard: number; accountId: string; bodyBytes: number };
 
 // Of all bodies that are read and in flight. Small ones, at most 8 KiB each, are bounded by the attempts in flight.
 const MAX_BYTES = 128 * 1024 * 1024;
-// An account may have so much of what is free: alone 25 MiB, beside nine such accounts 9 MiB. Some always remains for others.
+// An account may have so much of what is free: alone 25 MiB, beside nine such accounts 9 MiB.
+// Some always remains for others.
 const SHARE_OF_FREE = 1 / 4;
 // Of one statement: the database sends them in about 10 ms.
 const MAX_BYTES_PER_READ = 2 * 1024 * 1024;
 
 /**
- * Started attempts with a large body, which wait until their bodies may be read into memory: one of each account in turn,
- * while the account has less than its share of the bytes in flight.
+ * Started attempts with a large body, which wait until their bodies may be read into memory: one of each account in
+ * turn, while the account has less than its share of the bytes in flight.
  */
 export class LargeBodies<Attempt extends { delivery: Large }> {
   /** By account; the account that took its turn last is the last one. */

@@ -3,7 +3,10 @@ import { Fifo } from './fifo.ts';
 import { HEALTHY_PER_DEGRADED } from './limits.ts';
 import type { Entry, Spill, WebhookQueue } from './webhook-queue.ts';
 
-/** A read of one webhook's rows: the first `limit` by `next_at` from `fromMs` (may be -Infinity) to `toMs`, without `known`. */
+/**
+ * A read of one webhook's rows: the first `limit` by `next_at` from `fromMs` (may be -Infinity) to `toMs`, without
+ * `known`.
+ */
 export type RefillRequest = {
   read: number;
   webhookId: string;
@@ -15,8 +18,8 @@ export type RefillRequest = {
   known: string[];
 };
 
-// A row that was committed late may be due before rows that were read earlier. Each refill of a recent range looks back a
-// little, and one per second looks back as far as the reader does.
+// A row that was committed late may be due before rows that were read earlier. Each refill of a recent range looks back
+// a little, and one per second looks back as far as the reader does.
 const LOOK_BACK_MS = 250;
 const LOOK_BACK_INTERVAL_MS = 1_000;
 // After a slower answer the reader's own look-back may no longer reach what was committed since.
@@ -25,12 +28,14 @@ const MAX_REFILL_MS = 5_000;
 const LOOK_AHEAD_MS = 2_000;
 
 /**
- * The webhooks of which memory does not hold all rows. Each has a cursor: the rows from there on are read again, a few at a
- * time, whenever it runs low.
+ * The webhooks of which memory does not hold all rows. Each has a cursor: the rows from there on are read again, a few
+ * at a time, whenever it runs low.
  */
 export class Refills<E extends Entry> {
   readonly #isLow: (webhook: WebhookQueue<E>) => boolean;
-  /** Webhooks that run low, in the order in which they are refilled: a healthy one does not wait for many degraded ones. */
+  /**
+   * Webhooks that run low, in the order in which they are refilled: a healthy one does not wait for many degraded ones.
+   */
   readonly #low = { healthy: new Fifo<WebhookQueue<E>>(), degraded: new Fifo<WebhookQueue<E>>() };
   #healthyTaken = 0;
   readonly #open = new Map<number, WebhookQueue<E>>();

@@ -10,21 +10,22 @@ import type { StartSettings } from './webhook-settings.ts';
 const WAITING_SHARE = 0.75;
 
 /**
- * The deliveries that a process has read and not finished, and the choice of the next to start. No I/O and no clock: times
- * are in ms of the database's clock and come from the caller.
+ * The deliveries that a process has read and not finished, and the choice of the next to start. No I/O and no clock:
+ * times are in ms of the database's clock and come from the caller.
  *
  * Order: at most 16 in flight per webhook, and no more starts in a second than its limit; one start for each webhook in
- * turn; first attempts before retries of the same webhook; healthy webhooks before degraded ones, which also have fewer places.
+ * turn; first attempts before retries of the same webhook;
+ * healthy webhooks before degraded ones, which also have fewer places.
  *
  * Memory is bounded. A webhook with more rows than it may hold is spilled: its later rows are forgotten, and it has a
- * cursor, from which `refills` has them read again. Every row that was offered and not refused as stale, inactive or not
- * owned is in memory, settled, or covered by a cursor.
+ * cursor, from which `refills` has them read again. Every row that was offered and not refused as stale, inactive or
+ * not owned is in memory, settled, or covered by a cursor.
  *
- * Life of an entry: `offer` or `refilled`, then `next` returns it, `answered` when its request has ended, `settled` when its
- * result is recorded. Each takes constant or logarithmic time.
+ * Life of an entry: `offer` or `refilled`, then `next` returns it, `answered` when its request has ended, `settled`
+ * when its result is recorded. Each takes constant or logarithmic time.
  *
- * Reads: `beginRead` before each statement that reads deliveries is sent, `endRead` when its answer is processed or it has
- * failed. Rows of a read that began before an entry was settled are refused as stale.
+ * Reads: `beginRead` before each statement that reads deliveries is sent, `endRead` when its answer is processed or it
+ * has failed. Rows of a read that began before an entry was settled are refused as stale.
  */
 export class Scheduler<E extends Entry = Entry> {
   readonly #limits: SchedulerLimits;
@@ -104,8 +105,8 @@ export class Scheduler<E extends Entry = Entry> {
   }
 
   /**
-   * Reads a webhook's rows again from a time on, all of them by default: for each webhook of a shard after `addShard`, and
-   * when a record was refused.
+   * Reads a webhook's rows again from a time on, all of them by default: for each webhook of a shard after `addShard`,
+   * and when a record was refused.
    * @param webhook.isHealthy  as last known, for a webhook that has nothing in memory
    */
   spill(
@@ -177,14 +178,17 @@ export class Scheduler<E extends Entry = Entry> {
     this.#shards.settled(entry.shard);
   }
 
-  /** Ids of at most `limit` webhooks with a backlog. A read that begins now may leave them out: a refill brings their rows. */
+  /**
+   * Ids of at most `limit` webhooks with a backlog.
+   * A read that begins now may leave them out: a refill brings their rows.
+   */
   backlogged(limit: number): string[] {
     return this.#refills.waiting(limit);
   }
 
   /**
-   * The ids of at most `limit` deliveries in memory, of the shards and due from a time on. A read that begins now may leave
-   * them out.
+   * The ids of at most `limit` deliveries in memory, of the shards and due from a time on. A read that begins now may
+   * leave them out.
    */
   known({ shards, fromMs, limit }: { shards: number[]; fromMs: number; limit: number }): string[] {
     const isRead = new Set(shards);

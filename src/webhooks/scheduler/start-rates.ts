@@ -5,8 +5,8 @@ type Limited = { id: string; shard: number; maxPerSecond: number | null };
 const SPAN_MS = 1_000;
 
 /**
- * When webhooks with a limit per second may start their next attempt: in no span of a second do more start than the limit
- * allows. Memory holds the starts of the last second.
+ * When webhooks with a limit per second may start their next attempt: in no span of a second do more start than the
+ * limit allows. Memory holds the starts of the last second.
  *
  * The owner of a shard before may have started some just before the shard was taken, so webhooks with a limit start
  * nothing in the first second after. Times are those of the caller's clock. A clock that is set back makes nobody wait

@@ -14,9 +14,9 @@ export type Entry = {
 };
 
 /**
- * What became of a row that was read: it is in memory and will be started (taken), or was in memory already (known); it was
- * forgotten, and a refill will read it again (spilled); it was processed, dropped or lost since the read began (stale); its
- * webhook may not send now (inactive); its shard is not owned (not_owned).
+ * What became of a row that was read: it is in memory and will be started (taken), or was in memory already (known); it
+ * was forgotten, and a refill will read it again (spilled); it was processed, dropped or lost since the read began
+ * (stale); its webhook may not send now (inactive); its shard is not owned (not_owned).
  */
 export type Offer = 'taken' | 'known' | 'spilled' | 'stale' | 'inactive' | 'not_owned';
 

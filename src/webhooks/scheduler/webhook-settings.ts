@@ -1,6 +1,6 @@
 /**
- * What becomes of a webhook's waiting deliveries. `active`: they are sent. `suspended`: they wait, as its account is suspended.
- * `inactive`: they are dropped, as it is disabled or deleted.
+ * What becomes of a webhook's waiting deliveries. `active`: they are sent. `suspended`: they wait, as its account is
+ * suspended. `inactive`: they are dropped, as it is disabled or deleted.
  */
 export type WebhookState = 'active' | 'suspended' | 'inactive';
 

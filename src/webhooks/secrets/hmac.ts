@@ -8,8 +8,8 @@ const MAX_BYTES_PER_CHAR = 3;
 const scratch = Buffer.alloc(16 * 1024);
 
 /**
- * HMAC-SHA256 (RFC 2104) under one key, as two plain hashes. `createHmac` makes a native object for each signature, and its
- * collection costs more than the signature.
+ * HMAC-SHA256 (RFC 2104) under one key, as two plain hashes. `createHmac` makes a native object for each signature, and
+ * its collection costs more than the signature.
  */
 export class HmacSha256 {
   readonly #innerPad: Buffer;

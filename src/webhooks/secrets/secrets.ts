@@ -12,7 +12,9 @@ import type { Runtime } from '../../db/runtime.ts';
 export type SecretBox = {
   /** Ciphertext bound to the webhook, or to another place of use: with another one's name it does not open. */
   seal(webhookId: string, secret: string): Buffer;
-  /** @throws Error  when the bytes were changed, belong to another webhook, or were sealed with a key that is not listed */
+  /**
+   * @throws Error  when the bytes were changed, belong to another webhook, or were sealed with a key that is not listed
+   */
   open(webhookId: string, sealed: Buffer): string;
   /** The same secret sealed by the first key, with that key's id. @throws Error  as `open` */
   reseal(webhookId: string, sealed: Buffer): Buffer;
@@ -33,9 +35,9 @@ type Key = { id: Buffer; object: KeyObject };
 export type SecretsRuntime = Runtime & { secretBox: SecretBox };
 
 /**
- * AES-256-GCM with the webhook's id as associated data. Sealed form: a header (format byte 1; or format byte 2 and the 4
- * bytes of the key's id), 12 bytes of nonce, 16 of tag, ciphertext. As long as only one key is listed it seals without
- * an id, which older releases open too: they may be nodes of the same cluster.
+ * AES-256-GCM with the webhook's id as associated data. Sealed form: a header (format byte 1; or format byte 2 and the
+ * 4 bytes of the key's id), 12 bytes of nonce, 16 of tag, ciphertext. As long as only one key is listed it seals
+ * without an id, which older releases open too: they may be nodes of the same cluster.
  * @param keys  32 bytes each (SECRETS_KEY); the first seals, all open
  */
 export function openSecretBox(...keys: Buffer[]): SecretBox {

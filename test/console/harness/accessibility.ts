@@ -17,8 +17,8 @@ const NARROW_PX = 320;
 const TEXT_PX = { standard: 16, fixed: 13 };
 
 /**
- * What is missing for WCAG 2.2 AA in the page as it is now: in light, dark and forced colours, in a window of 320 px, with
- * text of twice the size, and for the keyboard. Each line begins with the mode. The page is left as it was.
+ * What is missing for WCAG 2.2 AA in the page as it is now: in light, dark and forced colours, in a window of 320 px,
+ * with text of twice the size, and for the keyboard. Each line begins with the mode. The page is left as it was.
  */
 export async function findAccessibilityProblems(page: Page, devtools: Devtools): Promise<string[]> {
   const problems = [...(await axe(page, 'light', ALL_RULES)), ...(await findTabProblems(page, devtools))];
@@ -80,7 +80,10 @@ function findOverflow(): string[] {
   return found;
 }
 
-/** What is chosen or current, and looks like what is not: backgrounds and shadows have no colours of their own. Runs in the page. */
+/**
+ * What is chosen or current, and looks like what is not:
+ * backgrounds and shadows have no colours of their own. Runs in the page.
+ */
 function findUnseenStates(): string[] {
   const states = ['[aria-current]:not([aria-current=false])', '[aria-selected=true]', '[aria-pressed=true]'];
   const paper = getComputedStyle(document.body).backgroundColor;

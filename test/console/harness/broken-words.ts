@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * The words that stand on two lines in cells of tables, but for names and ids of strangers, which may be longer than a column.
- * Not on narrow screens.
+ * The words that stand on two lines in cells of tables, but for names and ids of strangers, which may be longer than a
+ * column. Not on narrow screens.
  */
 export async function findBrokenWords(page: Page): Promise<string[]> {
   return await page.evaluate(() => {

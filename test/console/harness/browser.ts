@@ -40,7 +40,10 @@ export async function openBrowser(executablePath: string, spoken: string): Promi
 export type WatchedPage = AsyncDisposable & {
   page: Page;
   devtools: Devtools;
-  /** Empties what a flow left in the page: routes, listeners, storage, and the document. Leaves it at the origin of the service. */
+  /**
+   * Empties what a flow left in the page: routes, listeners, storage, and the document.
+   * Leaves it at the origin of the service.
+   */
   reset(): Promise<void>;
   /**
    * Errors, violations of the policy and requests to other hosts since the last reset.

@@ -3,7 +3,10 @@ import type { CDPSession } from 'playwright-core';
 /** The page's debugger, for what Playwright has no function for. */
 export type Devtools = CDPSession;
 
-/** CPU time of the page's main thread so far, in ms: unlike the lengths of tasks it does not grow with the load of the machine. */
+/**
+ * CPU time of the page's main thread so far, in ms:
+ * unlike the lengths of tasks it does not grow with the load of the machine.
+ */
 export async function cpuMs(devtools: Devtools): Promise<number> {
   return (await metricOf(devtools, 'TaskDuration')) * 1_000;
 }

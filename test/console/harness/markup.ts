@@ -3,7 +3,10 @@ import type { Page } from 'playwright-core';
 // Without a slash: the name of a file would end at it.
 const MARKUP = `'><xss-probe>"><img src=xss-probe onerror=isProbed=1><svg onload=isProbed=1><script>isProbed=1`;
 
-/** A text that shows in the page where a browser takes it for markup. @param what  finds it again, in square brackets */
+/**
+ * A text that shows in the page where a browser takes it for markup.
+ * @param what  finds it again, in square brackets
+ */
 export function marked(what: string): string {
   return `[${what}]${MARKUP}`;
 }

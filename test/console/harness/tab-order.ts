@@ -10,8 +10,8 @@ const MAX_REGIONS = 10;
 const STOPS_PER_TIME_FIELD = 8;
 
 /**
- * What is wrong with the way of the Tab key through the view, or through the dialog that is open: an element that the user
- * can operate and that it does not reach, another order than that of the page, and a focus that is not seen.
+ * What is wrong with the way of the Tab key through the view, or through the dialog that is open: an element that the
+ * user can operate and that it does not reach, another order than that of the page, and a focus that is not seen.
  * @param root  where the way begins and ends; absent: the dialog, or the view
  */
 export async function findTabProblems(

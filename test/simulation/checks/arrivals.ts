@@ -21,7 +21,10 @@ const ROUNDED_MS = 1;
 // After a step of the database's clock, leases end before the processes stop trusting them.
 const AFTER_CLOCK_STEP_MS = 10_000;
 
-/** Requests at receivers: signed, at the account's receiver, sent by the owner of the shard, and repeated only after a loss. */
+/**
+ * Requests at receivers: signed, at the account's receiver, sent by the owner of the shard, and repeated only after a
+ * loss.
+ */
 export function checkArrivals(run: Run, report: Report): void {
   const { arrivals, changes, memory } = run;
   const owners = new ShardOwners(changes);
@@ -68,9 +71,9 @@ function isStopping(holder: string, atMs: number, { endedAtMs, isFaultless }: Ru
 }
 
 /**
- * An attempt is sent again only when its sender was ended in between: it stopped or crashed, or its lease ended because it
- * was frozen or cut off. A sender that releases the shard has recorded everything before, but for what it cut off to stop, or
- * could not record in time then.
+ * An attempt is sent again only when its sender was ended in between: it stopped or crashed, or its lease ended because
+ * it was frozen or cut off. A sender that releases the shard has recorded everything before, but for what it cut off to
+ * stop, or could not record in time then.
  */
 function checkRepeats(arrivals: (Arrival & { row: Row })[], owners: ShardOwners, run: Run, report: Report): void {
   const ended = new Set(run.changes.flatMap(({ what, transaction }) => (what === 'deliverer' ? transaction : [])));

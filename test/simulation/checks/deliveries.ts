@@ -28,7 +28,10 @@ type Context = {
   report: Report;
 };
 
-/** Deliveries end or are retried by the owner of their shard only, with a log entry, in time, and without a gap in the log. */
+/**
+ * Deliveries end or are retried by the owner of their shard only, with a log entry, in time, and without a gap in the
+ * log.
+ */
 export function checkDeliveries(run: Run, report: Report): void {
   const { changes, arrivals, sent, memory } = run;
   const events = changes.filter(({ what, after }) => what === 'event' && memory.deleted.has(after.job_id));

@@ -9,7 +9,10 @@ export const RATE = 1;
 type Report = (text: string) => void;
 type Entries = { id: string; holds: number; ends: number; amount: number; held: number };
 
-/** Balances are the sums of their ledgers; a job's cost is what its ledger charged, and covers all text that was readable. */
+/**
+ * Balances are the sums of their ledgers; a job's cost is what its ledger charged, and covers all text that was
+ * readable.
+ */
 export async function checkLedger(admin: Sql, run: Run, report: Report): Promise<void> {
   await checkBalances(admin, run, report);
   const limited = await admin.rows<{ id: string }>({ text: 'select id from accounts where not unlimited' });

@@ -5,8 +5,8 @@ import type { Run } from './run.ts';
 type JobRow = any;
 
 /**
- * Each transaction changes the count of an account's waiting jobs by as much as it changes the number of those jobs, so that
- * the count is exact after every step. The time of the last start is that of the job that started last.
+ * Each transaction changes the count of an account's waiting jobs by as much as it changes the number of those jobs, so
+ * that the count is exact after every step. The time of the last start is that of the job that started last.
  */
 export function checkQueues({ changes }: Run, report: (text: string) => void): void {
   const relevant = changes.filter(({ what }) => what === 'job' || what === 'queue');

@@ -14,7 +14,9 @@ export class ShardOwners {
     return holderOf(this.#movesOf(shard).findLast((move) => move.number < number)?.after.owner);
   }
 
-  /** Whether the process owned the shard at a time, or just before or after it: several changes may have the same time. */
+  /**
+   * Whether the process owned the shard at a time, or just before or after it: several changes may have the same time.
+   */
   isOwnedAt(shard: number, holder: string, atMs: number): boolean {
     const moves = this.#movesOf(shard);
     const around = moves.filter((move) => Math.abs(move.atMs - atMs) <= 1);

@@ -6,8 +6,8 @@ import type { Random } from '../../fixtures/random.ts';
 const RealDate = Date;
 
 /**
- * Replaces the process's time and random numbers by simulated ones: `Date`, `randomBytes`, `randomFillSync`, and the one file access of
- * the code under test. Import the code under test after this call.
+ * Replaces the process's time and random numbers by simulated ones: `Date`, `randomBytes`, `randomFillSync`, and the
+ * one file access of the code under test. Import the code under test after this call.
  */
 export function useSimulatedTime(source: { nowMs(): number; random(): Random }): void {
   globalThis.Date = class extends RealDate {

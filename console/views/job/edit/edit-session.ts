@@ -25,8 +25,8 @@ const SAVE_AFTER_MS = 800;
 const MAX_CHANGES = 500;
 
 /**
- * The edits of a transcript in this tab. They are saved by themselves, one request at a time, and are kept here until that
- * has succeeded. A segment that was changed elsewhere since it was read is never overwritten without a question.
+ * The edits of a transcript in this tab. They are saved by themselves, one request at a time, and are kept here until
+ * that has succeeded. A segment that was changed elsewhere since it was read is never overwritten without a question.
  */
 export class EditSession {
   readonly #deps: EditDeps;

@@ -7,7 +7,10 @@ import type { RowActions } from './row-actions.ts';
 // As many as the API takes in a segment.
 const MAX_CHARS = 20_000;
 
-/** The text of a segment as a field. What is typed is saved by itself; Enter, Escape and leaving the field end the editing. */
+/**
+ * The text of a segment as a field. What is typed is saved by itself;
+ * Enter, Escape and leaving the field end the editing.
+ */
 export function SegmentEditor({
   index,
   text,

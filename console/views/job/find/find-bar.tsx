@@ -3,7 +3,9 @@ import { Button } from '../../../ui/button.tsx';
 import { MAX_MATCHES } from '../words/find.ts';
 import type { Find } from './use-find.ts';
 
-/** The field of the search in a transcript. Enter goes to the next match, Shift-Enter to the one before, Escape leaves. */
+/**
+ * The field of the search in a transcript. Enter goes to the next match, Shift-Enter to the one before, Escape leaves.
+ */
 export function FindBar({ find }: { find: Find }) {
   const { query, setQuery, matches, current, step } = find;
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {

@@ -80,7 +80,9 @@ export function columnsOf({ width, step }: Pick<Drawing, 'width' | 'step'>): num
   return Math.max(1, Math.floor(width / step));
 }
 
-/** Draws the waveform around the middle of the canvas. Each column is at least a pixel high, so that silence is a line. */
+/**
+ * Draws the waveform around the middle of the canvas. Each column is at least a pixel high, so that silence is a line.
+ */
 export function drawBars(surface: Surface, bars: Bars, { width, height, step, fill, played, colors }: Drawing): void {
   surface.clearRect(0, 0, width, height);
   const middle = height / 2;

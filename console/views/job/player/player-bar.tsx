@@ -7,7 +7,10 @@ import { MAX_RATE, MIN_RATE, type Player } from './player.ts';
 import type { JobSound } from './use-sound.ts';
 import { Waveform } from './waveform.tsx';
 
-/** The controls of the sound: it stays at the top of the window while the page scrolls. @param children  below the waveform */
+/**
+ * The controls of the sound: it stays at the top of the window while the page scrolls.
+ * @param children  below the waveform
+ */
 export function PlayerBar({ player, sound, children }: { player: Player; sound: JobSound; children: ReactNode }) {
   const { isPlaying, hasAudio } = useSyncExternalStore(player.subscribe, () => player.state);
   const clock = useRef<HTMLSpanElement>(null);

@@ -74,7 +74,10 @@ function usePeaks(id: string): Peaks | null {
   return data ?? null;
 }
 
-/** A link is good for some minutes: when the element fails after that, it gets another one and goes on at the same place. */
+/**
+ * A link is good for some minutes: when the element fails after that, it gets another one and goes on at the same
+ * place.
+ */
 function useNewLink(
   player: Player,
   isStored: boolean,

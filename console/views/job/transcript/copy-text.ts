@@ -4,7 +4,8 @@ import { clockTime } from '../../../text/format.ts';
 export type CopiedSegment = { start: number; text: string; voice: string | null };
 
 /**
- * The transcript as text: a paragraph for each voice that follows another one, or a line with its time for each segment.
+ * The transcript as text: a paragraph for each voice that follows another one, or a line with its time for each
+ * segment.
  */
 export function transcriptText(segments: readonly CopiedSegment[], { hasTimes }: { hasTimes: boolean }): string {
   return hasTimes ? segments.map(timedLine).join('\n') : paragraphs(segments).join('\n\n');

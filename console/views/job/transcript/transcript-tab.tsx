@@ -158,7 +158,9 @@ function useRowActions({
   );
 }
 
-/** A listener on the list: a click in a text goes to the word under it. The times of the rows do the same by keyboard. */
+/**
+ * A listener on the list: a click in a text goes to the word under it. The times of the rows do the same by keyboard.
+ */
 function useSeekByClick(
   { index }: ShownTranscript,
   player: Player,

@@ -9,9 +9,9 @@ type Part = { from: number; to: number };
 const NONE: Part[] = [];
 
 /**
- * The marks in the text of the rows that are in the page: the spoken word, doubtful words, matches. They are highlights of
- * the browser (CSS Custom Highlight API) over one text node for each row, so that no element is made for a word. Where the
- * browser has no highlights nothing is marked.
+ * The marks in the text of the rows that are in the page: the spoken word, doubtful words, matches. They are highlights
+ * of the browser (CSS Custom Highlight API) over one text node for each row, so that no element is made for a word.
+ * Where the browser has no highlights nothing is marked.
  */
 export class Marks {
   readonly #highlights: Partial<Record<Name, Highlight>> = {};

@@ -5,8 +5,8 @@ export type PlacedWord = { word: number; from: number; to: number };
 const MAX_GAP_CHARS = 24;
 
 /**
- * Where the words of a segment stand in its text, in their order; positions are UTF-16 units. A word that the text does not
- * hold near its place is left out.
+ * Where the words of a segment stand in its text, in their order; positions are UTF-16 units. A word that the text does
+ * not hold near its place is left out.
  */
 export function placeWords(text: string, words: readonly { text: string }[]): PlacedWord[] {
   const placed: PlacedWord[] = [];

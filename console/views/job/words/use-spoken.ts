@@ -16,8 +16,8 @@ export type Spoken = {
 };
 
 /**
- * Marks the spoken word at each new time: a binary search and one range. The component renders again for another segment
- * only. The page follows until the reader scrolls, and again from the next seek on.
+ * Marks the spoken word at each new time: a binary search and one range. The component renders again for another
+ * segment only. The page follows until the reader scrolls, and again from the next seek on.
  * @param isPaused  while the reader edits the page does not move
  */
 export function useSpoken({

@@ -5,8 +5,8 @@ export type Timed = { start: number; end: number; text: string; confidence: numb
 export type TimedSegment = Timed & { words?: readonly Timed[] };
 
 /**
- * All words of a transcript in columns, in the order of the text: 40,000 words take 1.4 MB. A segment without words is one
- * entry over the whole text.
+ * All words of a transcript in columns, in the order of the text: 40,000 words take 1.4 MB. A segment without words is
+ * one entry over the whole text.
  */
 export type WordIndex = {
   starts: Float64Array;

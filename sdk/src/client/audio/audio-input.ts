@@ -2,8 +2,8 @@ import { openFile } from '#open-file';
 import { chunksOf } from './multipart.ts';
 
 /**
- * Audio, or video with an audio track. A stream and a Response are sent once; all others again where an attempt fails. A
- * function is called for each attempt.
+ * Audio, or video with an audio track. A stream and a Response are sent once; all others again where an attempt fails.
+ * A function is called for each attempt.
  */
 export type AudioInput =
   | Blob

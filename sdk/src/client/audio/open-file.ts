@@ -1,6 +1,7 @@
 /**
  * A file as a Blob, which is read when it is sent.
- * @throws Error  of the system, with the path in its message, if there is no such file, it may not be read, or it is a folder
+ * @throws Error  of the system, with the path in its message, if there is no such file, it may not be read, or it is a
+ *                folder
  */
 export async function openFile(path: string): Promise<Blob> {
   // Loaded here: it would take half of the time in which the client loads.

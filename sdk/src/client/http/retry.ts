@@ -4,8 +4,8 @@ const LONGEST_DELAY_MS = 8_000;
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Whether a request that was answered so may succeed when it is repeated. A 409 asks for a repetition only when a request
- * with the same Idempotency-Key is still in progress; then it says when.
+ * Whether a request that was answered so may succeed when it is repeated. A 409 asks for a repetition only when a
+ * request with the same Idempotency-Key is still in progress; then it says when.
  */
 export function isRetryableStatus(status: number, hasRetryAfter: boolean): boolean {
   return RETRYABLE.includes(status) || (status === 409 && hasRetryAfter);

@@ -1,8 +1,8 @@
 type Chunk = { at: number; bytes: Uint8Array };
 
 /**
- * The audio of a session that the service has not acknowledged. Offsets are bytes since the start of the session. When there
- * is more than `maxBytes`, the oldest is dropped.
+ * The audio of a session that the service has not acknowledged. Offsets are bytes since the start of the session. When
+ * there is more than `maxBytes`, the oldest is dropped.
  */
 export class LiveAudio {
   readonly #maxBytes: number;

@@ -8,7 +8,10 @@ export type LiveParams = Omit<PostLiveBody, 'metadata' | 'diarize' | 'multichann
   metadataText?: string | undefined;
 };
 
-/** The words of the open segment so far; the first `stable` characters do not change any more. Times in seconds of audio. */
+/**
+ * The words of the open segment so far; the first `stable` characters do not change any more.
+ * Times in seconds of audio.
+ */
 export type LivePartial = {
   type: 'partial';
   index: number;
@@ -43,8 +46,8 @@ export type LiveWarning = {
 };
 
 /**
- * Bytes that did not fit into the buffer while the service was away, which count as silence; or the last ones, when the job
- * ended without them.
+ * Bytes that did not fit into the buffer while the service was away, which count as silence; or the last ones, when the
+ * job ended without them.
  */
 export type LiveAudioLost = { type: 'audio_lost'; from: number; to: number };
 

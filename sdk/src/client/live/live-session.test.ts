@@ -19,7 +19,8 @@ const CREATED = {
   ...{ id: 'job_1', path: '/v1/live/job_1', token: 'lt_1' },
   limits: { frame_bytes: 1_000, resume_seconds: 60 },
 };
-// Waits that end by their signal only: of a request, of the first message, of the watch for silence, of the look at a job.
+// Waits that end by their signal only: of a request, of the first message, of the watch for silence, of the look at a
+// job.
 const LIMITS_MS = [60_000, 10_000, 4_000, 5_000];
 const JOB = {
   id: 'job_1',

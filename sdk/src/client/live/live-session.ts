@@ -55,8 +55,9 @@ const FINAL_CODES: Record<number, string> = {
 };
 
 /**
- * A live session that outlives its connections: audio is kept until the service has it durably, and after a cut the next
- * connection continues where the service is. Iterate over it for what becomes known, once; segments come once each, in order.
+ * A live session that outlives its connections: audio is kept until the service has it durably, and after a cut the
+ * next connection continues where the service is. Iterate over it for what becomes known, once;
+ * segments come once each, in order.
  */
 export class LiveSession implements AsyncIterable<LiveUpdate> {
   /** Of the job. */
@@ -115,8 +116,8 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
   }
 
   /**
-   * Adds audio in the session's encoding, in pieces of any size. Resolves when there is space for more: a file should wait for
-   * it, a microphone need not. Never rejects; after the end of the session the audio is ignored.
+   * Adds audio in the session's encoding, in pieces of any size. Resolves when there is space for more: a file should
+   * wait for it, a microphone need not. Never rejects; after the end of the session the audio is ignored.
    */
   async write(audio: ArrayBuffer | ArrayBufferView): Promise<void> {
     if (this.#isOver || this.#controls.some(({ message }) => message.type !== 'finalize')) return;
@@ -313,7 +314,10 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     this.#settle.end(job);
   }
 
-  /** Tells of the audio that is no part of the job, which ended while the service was away, or at the end of the balance. */
+  /**
+   * Tells of the audio that is no part of the job, which ended while the service was away, or at the end of the
+   * balance.
+   */
   #giveLost(seconds: number): void {
     const heard = Math.round(seconds * this.#options.bytesPerSecond) + this.#gapBytes;
     const from = Math.max(this.#audio.start, heard);

@@ -3,8 +3,9 @@ import { toBytes } from './bytes.ts';
 const BLOCK_BYTES = 64;
 
 /**
- * HMAC-SHA256 (RFC 2104, FIPS 180-4) where there is no node:crypto, for the debugger of signatures: WebCrypto is asynchronous,
- * and browsers have it on pages that came over HTTPS only. Takes 0.3 ms for 64 KiB, and not the same time for every key.
+ * HMAC-SHA256 (RFC 2104, FIPS 180-4) where there is no node:crypto, for the debugger of signatures: WebCrypto is
+ * asynchronous, and browsers have it on pages that came over HTTPS only.
+ * Takes 0.3 ms for 64 KiB, and not the same time for every key.
  */
 export function hmacSha256(key: Uint8Array, prefix: string, body: Uint8Array): Uint8Array {
   const block = new Uint8Array(BLOCK_BYTES);

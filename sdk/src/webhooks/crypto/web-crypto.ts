@@ -2,7 +2,9 @@ import { concatenate, toBytes } from './bytes.ts';
 
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
 
-/** HMAC-SHA256 over the parts, made by WebCrypto, which every runtime has; browsers only on pages that came over HTTPS. */
+/**
+ * HMAC-SHA256 over the parts, made by WebCrypto, which every runtime has; browsers only on pages that came over HTTPS.
+ */
 export async function hmacSha256(key: string | Uint8Array, ...parts: (string | Uint8Array)[]): Promise<Uint8Array> {
   const imported = await importKey(key, 'sign');
   return new Uint8Array(await subtle().sign('HMAC', imported, concatenate(parts.map(toBytes))));

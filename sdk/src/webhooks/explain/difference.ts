@@ -13,7 +13,10 @@ export type BodyDifference = {
   received: string;
   sentBytes: number;
   receivedBytes: number;
-  /** `reordered`, `escaped`, `number_precision`: the same JSON, with keys in another order, other escapes, or numbers that lost digits. */
+  /**
+   * `reordered`, `escaped`, `number_precision`: the same JSON, with keys in another order, other escapes, or numbers
+   * that lost digits.
+   */
   kind: DifferenceKind;
 };
 

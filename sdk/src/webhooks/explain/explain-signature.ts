@@ -53,8 +53,8 @@ export type SignatureQuestion = {
 };
 
 /**
- * Says why a delivery does not verify. It undoes one known mistake after the other, then two at a time, with at most 400
- * HMACs, until the signature fits. Neither a secret nor a signature is in the answer. Runs in browsers too.
+ * Says why a delivery does not verify. It undoes one known mistake after the other, then two at a time, with at most
+ * 400 HMACs, until the signature fits. Neither a secret nor a signature is in the answer. Runs in browsers too.
  */
 export function explainSignature(question: SignatureQuestion): SignatureExplanation {
   const { headers, sent = null, receivedAt = null, answer = null, headerPrefix = 'X-Service-' } = question;

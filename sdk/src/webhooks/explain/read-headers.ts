@@ -105,7 +105,10 @@ function headerNames(source: HeaderSource): string[] {
   return 'keys' in source ? [...(source as unknown as { keys(): Iterable<string> }).keys()] : [];
 }
 
-/** Those that can be read, in lower-case hex: from upper case, from base64, or after the name of an algorithm or version. */
+/**
+ * Those that can be read, in lower-case hex:
+ * from upper case, from base64, or after the name of an algorithm or version.
+ */
 function readSignatures(texts: readonly string[]): string[] {
   return texts.map(bareSignature).flatMap((bare) => {
     if (HEX.test(bare.toLowerCase())) return [bare.toLowerCase()];

@@ -5,8 +5,8 @@ import type { Body } from '../verification.ts';
 export type HttpRequest = { headers: Record<string, string[]>; body: Uint8Array };
 
 /**
- * Reads a request that was saved or pasted: an HTTP message, with or without its first line, or lines of `curl -v`. Null
- * for another text. A line end that an editor has added after the body is left out, when Content-Length says so.
+ * Reads a request that was saved or pasted: an HTTP message, with or without its first line, or lines of `curl -v`.
+ * Null for another text. A line end that an editor has added after the body is left out, when Content-Length says so.
  */
 export function readHttpRequest(message: Body): HttpRequest | null {
   const bytes = toBytes(message);

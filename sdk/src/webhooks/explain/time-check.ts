@@ -1,7 +1,10 @@
 import { type HeaderSource, TOLERANCE_SECONDS } from '../verification.ts';
 import { headerValues } from './read-headers.ts';
 
-/** The receiver's answer to the delivery, and when it was received, in milliseconds since the epoch, by the sender's clock. */
+/**
+ * The receiver's answer to the delivery, and when it was received, in milliseconds since the epoch, by the sender's
+ * clock.
+ */
 export type ReceivedAnswer = { headers: HeaderSource; receivedAt: number };
 
 export type TimeCheck = {
@@ -12,8 +15,9 @@ export type TimeCheck = {
 };
 
 /**
- * Compares the time of signing with the time of receipt, both in milliseconds since the epoch. The `Date` of the receiver's
- * answer gives the time of receipt where it is not known, and tells a delivery that is old from a clock that is wrong.
+ * Compares the time of signing with the time of receipt, both in milliseconds since the epoch. The `Date` of the
+ * receiver's answer gives the time of receipt where it is not known, and tells a delivery that is old from a clock that
+ * is wrong.
  */
 export function checkTime(
   signedAt: number | null,

@@ -27,9 +27,9 @@ const ADVICE =
   'Mount this handler before express.json(), or put express.raw({ type: "application/json" }) in front of this route alone.';
 
 /**
- * A handler for `app.post(path, handler)` of Express 4 and 5, and for `http.createServer(handler)`. It reads the raw body,
- * or uses the body that `express.raw()` or `express.text()` has read, or `request.rawBody` where a platform sets it.
- * An error of the event's handler is passed to `next`; without Express it is printed, and the answer is a 500.
+ * A handler for `app.post(path, handler)` of Express 4 and 5, and for `http.createServer(handler)`. It reads the raw
+ * body, or uses the body that `express.raw()` or `express.text()` has read, or `request.rawBody` where a platform sets
+ * it. An error of the event's handler is passed to `next`; without Express it is printed, and the answer is a 500.
  */
 export function expressHandler(options: ReceiverOptions): ExpressHandler {
   const receiver = createReceiver(options);

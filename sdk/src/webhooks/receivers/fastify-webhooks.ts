@@ -30,8 +30,8 @@ type FastifyScope = {
 };
 
 /**
- * A Fastify plugin: `app.register(fastifyWebhooks, { path, secret, on })`. Bodies stay raw in its own scope; the parsers of
- * the rest of the app are not changed. An error of the event's handler is passed to the app's error handler.
+ * A Fastify plugin: `app.register(fastifyWebhooks, { path, secret, on })`. Bodies stay raw in its own scope; the
+ * parsers of the rest of the app are not changed. An error of the event's handler is passed to the app's error handler.
  */
 export async function fastifyWebhooks(app: FastifyScope, options: FastifyWebhookOptions): Promise<void> {
   const receiver = createReceiver(options);

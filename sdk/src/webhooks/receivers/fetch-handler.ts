@@ -4,8 +4,8 @@ import { createReceiver, NOT_A_POST, type ReceiverOptions, type Reply, TOO_LARGE
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * A handler from Request to Response, for Hono, Next.js, Remix, SvelteKit, Bun, Deno and edge platforms. An error of the
- * event's handler is thrown; those servers answer it with a 500.
+ * A handler from Request to Response, for Hono, Next.js, Remix, SvelteKit, Bun, Deno and edge platforms. An error of
+ * the event's handler is thrown; those servers answer it with a 500.
  */
 export function fetchHandler(options: ReceiverOptions): FetchHandler {
   const receiver = createReceiver(options);

@@ -26,8 +26,8 @@ export type JournalSession = {
 };
 
 /**
- * Writes the audio and the segments of the live sessions of a process: those of a shard by one statement at a time, 250 ms
- * after audio came, or at once for a segment. While the database is away everything waits.
+ * Writes the audio and the segments of the live sessions of a process: those of a shard by one statement at a time, 250
+ * ms after audio came, or at once for a segment. While the database is away everything waits.
  */
 export class LiveJournal {
   readonly #runtime: Runtime;

@@ -103,8 +103,8 @@ export async function takeLiveJob(
 }
 
 /**
- * Takes a session over under the lease that its job has got in this transaction. It waits for a write of the former holder,
- * and refuses the next one. Null when there is no such session.
+ * Takes a session over under the lease that its job has got in this transaction. It waits for a write of the former
+ * holder, and refuses the next one. Null when there is no such session.
  * @param isConnected  whether a client is connected to the new holder
  */
 export async function takeLiveSession(
@@ -124,7 +124,10 @@ export async function takeLiveSession(
   return rows[0] ?? null;
 }
 
-/** The live sessions of an account whose jobs have not ended. Lock the account's row before, where the number is limited. */
+/**
+ * The live sessions of an account whose jobs have not ended.
+ * Lock the account's row before, where the number is limited.
+ */
 export async function countLiveSessions(
   tx: Sql,
   { shard, accountId }: { shard: number; accountId: string },
@@ -142,8 +145,8 @@ export async function countLiveSessions(
 }
 
 /**
- * Sessions of jobs that have ended or were erased, and of jobs that no client has connected to in time, at most 100 of each
- * kind. `isEnded`: only the session's rows are left.
+ * Sessions of jobs that have ended or were erased, and of jobs that no client has connected to in time, at most 100 of
+ * each kind. `isEnded`: only the session's rows are left.
  */
 export async function findIdleSessions(sql: Sql): Promise<(JobKey & { accountId: string; isEnded: boolean })[]> {
   return await sql.rows({
@@ -160,7 +163,10 @@ export async function findIdleSessions(sql: Sql): Promise<(JobKey & { accountId:
   });
 }
 
-/** Moves the ends of the leases of sessions of one shard to their `leaseMs` from now. Returns the ids of those that are held. */
+/**
+ * Moves the ends of the leases of sessions of one shard to their `leaseMs` from now.
+ * Returns the ids of those that are held.
+ */
 export async function renewLiveLeases(
   sql: Sql,
   claims: { id: string; lease: number; leaseMs: number }[],
@@ -183,8 +189,8 @@ export async function renewLiveLeases(
 }
 
 /**
- * Leaves a session to whoever takes it over within its `resumeSeconds`; after that it counts as lapsed, and a transcriber ends it.
- * Nothing changes when the lease was lost.
+ * Leaves a session to whoever takes it over within its `resumeSeconds`; after that it counts as lapsed, and a
+ * transcriber ends it. Nothing changes when the lease was lost.
  */
 export async function leaveSession(
   tx: Sql,
@@ -287,8 +293,8 @@ const WRITE = defineStatement(
 );
 
 /**
- * Writes audio and segments of sessions of one shard. Returns the ids of those that are still held under their leases; of
- * the others nothing is written. Idempotent: what is written may be written again.
+ * Writes audio and segments of sessions of one shard. Returns the ids of those that are still held under their leases;
+ * of the others nothing is written. Idempotent: what is written may be written again.
  */
 export async function writeLive(
   sql: Sql,

@@ -5,7 +5,9 @@ export type AudioChunk = { startByte: number; length: number; bytes: Buffer };
 const CHUNK_MAX_BYTES = 65_536;
 const FIRST_TAIL_BYTES = 8_192;
 
-/** The audio of a session that waits for the journal, in chunks of at most 64 KiB however small the parts are that come. */
+/**
+ * The audio of a session that waits for the journal, in chunks of at most 64 KiB however small the parts are that come.
+ */
 export class PendingAudio {
   #chunks: AudioChunk[] = [];
   #tail = Buffer.alloc(0);

@@ -9,9 +9,9 @@ import { type LiveRow, takeLiveJob, takeLiveSession } from './live-store.ts';
 export type TakenSession = { job: ClaimedJob; row: LiveRow };
 
 /**
- * Takes a live session over, for the first connection or a later one: whoever held it before can write nothing more, and
- * what it wrote until now is in the row. The lease is that of any job until it is renewed. Null when its job has ended, or is
- * none of the account.
+ * Takes a live session over, for the first connection or a later one: whoever held it before can write nothing more,
+ * and what it wrote until now is in the row. The lease is that of any job until it is renewed. Null when its job has
+ * ended, or is none of the account.
  */
 export async function takeOverSession(
   db: Database,

@@ -2,8 +2,9 @@ import type { Sql } from '../../../db/database.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 
 /**
- * Records the results of attempts whose deliveries were dropped while they were in flight: their log entries change from
- * `dropped` to the result. No retry follows, and the streak of failures does not change. Other attempts are ignored.
+ * Records the results of attempts whose deliveries were dropped while they were in flight: their log entries change
+ * from `dropped` to the result. No retry follows, and the streak of failures does not change.
+ * Other attempts are ignored.
  */
 export async function finishDroppedAttempts(sql: Sql, attempts: FinishedAttempt[]): Promise<void> {
   if (attempts.length === 0) return;

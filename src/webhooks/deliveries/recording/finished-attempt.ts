@@ -1,7 +1,9 @@
 /** The result of one attempt, and what follows from it. */
 export type FinishedAttempt = {
   shard: number;
-  /** The attempt is recorded only while its shard has this epoch: since it started, one deliverer has owned the shard. */
+  /**
+   * The attempt is recorded only while its shard has this epoch: since it started, one deliverer has owned the shard.
+   */
   epoch: number;
   deliveryId: string;
   /** The attempt is recorded only while the delivery waits under this id. */

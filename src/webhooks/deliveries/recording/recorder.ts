@@ -16,7 +16,8 @@ export type RecorderRuntime = Runtime & {
 
 /**
  * The end of an attempt. `recorded`: with the time of the next attempt, null without one. `refused`: it is not to be
- * recorded any more, or was recorded by a statement whose answer was lost. `failed`: it cannot be recorded, now or ever.
+ * recorded any more, or was recorded by a statement whose answer was lost.
+ * `failed`: it cannot be recorded, now or ever.
  */
 export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind: 'refused' } | { kind: 'failed' };
 
@@ -29,9 +30,10 @@ const RETRY_MS = 100;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
 /**
- * Records finished attempts: the successes that ended within 10 ms in one statement, failures and ends of streaks in one
- * transaction for each shard. Attempts that end while a batch is written form the next one. A batch whose end is unknown,
- * because the connection broke, is written again until its end is known: an attempt that was recorded is then refused.
+ * Records finished attempts: the successes that ended within 10 ms in one statement, failures and ends of streaks in
+ * one transaction for each shard. Attempts that end while a batch is written form the next one. A batch whose end is
+ * unknown, because the connection broke, is written again until its end is known:
+ * an attempt that was recorded is then refused.
  */
 export class Recorder {
   readonly #runtime: RecorderRuntime;
@@ -55,8 +57,8 @@ export class Recorder {
   }
 
   /**
-   * Connects and plans the statement, so that the first record takes no longer than others: what is sent meanwhile would be
-   * sent again after a crash.
+   * Connects and plans the statement, so that the first record takes no longer than others: what is sent meanwhile
+   * would be sent again after a crash.
    */
   async warmUp(): Promise<void> {
     const { db } = this.#runtime;

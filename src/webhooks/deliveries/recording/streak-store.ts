@@ -26,7 +26,9 @@ type Waiting = { eventId: string; attemptId: string };
 
 // Each statement names one shard: Citus locks rows of one shard only.
 
-/** Locks the shard's owner: who takes the shard waits for the end of the transaction. Null when there is no such shard. */
+/**
+ * Locks the shard's owner: who takes the shard waits for the end of the transaction. Null when there is no such shard.
+ */
 export async function lockShard(tx: Sql, shard: number): Promise<{ epoch: number; nowMs: number } | null> {
   const [row] = await tx.rows<{ epoch: number; nowMs: number }>(LOCK_SHARD({ shard }));
   return row ?? null;

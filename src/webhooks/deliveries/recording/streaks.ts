@@ -25,16 +25,19 @@ type Batch = DisableBounds & {
 export type StreakChange = { webhookId: string; consecutiveFailures: number; verdict: StreakVerdict };
 
 export type RecordedBatch = {
-  /** When the next attempt of each recorded delivery is due, in ms since the epoch; null without one. By delivery id. */
+  /**
+   * When the next attempt of each recorded delivery is due, in ms since the epoch; null without one. By delivery id.
+   */
   nextAtMs: Map<string, number | null>;
   /** Of webhooks with failures, or without a success, before or in the batch. */
   streaks: StreakChange[];
 };
 
 /**
- * Records attempts of one shard in one transaction: the failure streaks of the webhooks, which may disable a webhook, the next
- * states of the deliveries, and the log entries. Attempts of a shard that was lost are ignored, and those recorded before, so
- * none counts twice. When the webhook is disabled or deleted, a delivery with attempts left is dropped and logged as dropped.
+ * Records attempts of one shard in one transaction: the failure streaks of the webhooks, which may disable a webhook,
+ * the next states of the deliveries, and the log entries. Attempts of a shard that was lost are ignored, and those
+ * recorded before, so none counts twice. When the webhook is disabled or deleted, a delivery with attempts left is
+ * dropped and logged as dropped.
  */
 export async function recordWithStreaks(db: Pick<Database, 'transaction'>, batch: Batch): Promise<RecordedBatch> {
   const shard = batch.attempts[0]!.shard;
@@ -44,8 +47,8 @@ export async function recordWithStreaks(db: Pick<Database, 'transaction'>, batch
     if (!owner || fenced.length === 0) return { nextAtMs: new Map(), streaks: [] };
     const ids = distinct(fenced);
     const failing = distinct(fenced.filter(({ succeeded }) => !succeeded));
-    // Webhooks are locked before deliveries, as in every transaction that changes both. A delivery may be dropped while this
-    // one waits for its webhook, and must not count then.
+    // Webhooks are locked before deliveries, as in every transaction that changes both. A delivery may be dropped while
+    // this one waits for its webhook, and must not count then.
     const webhooks = await lockWebhooks(tx, { shard, ids, failing });
     const waiting = await lockWaiting(tx, shard, fenced);
     const attempts = fenced.filter(({ attemptId }) => waiting.has(attemptId));

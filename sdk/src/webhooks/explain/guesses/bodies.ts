@@ -12,8 +12,8 @@ const SPACE = /\s+/g;
 const MAX_GUESSED_BYTES = 256 * 1024;
 
 /**
- * Bodies that may have been sent, when this one was received: each undoes one change that servers make. Only the given one
- * when it has more than 256 KiB.
+ * Bodies that may have been sent, when this one was received: each undoes one change that servers make. Only the given
+ * one when it has more than 256 KiB.
  */
 export function guessBodies(body: Body): Guess<Uint8Array>[] {
   const bytes = toBytes(body);

@@ -11,7 +11,9 @@ export type Mistake =
   | 'body_base64'
   | 'body_compressed';
 
-/** A value that may have been signed, and the mistake that turned it into the given one; null for the given one itself. */
+/**
+ * A value that may have been signed, and the mistake that turned it into the given one; null for the given one itself.
+ */
 export type Guess<Value> = { value: Value; mistake: Mistake | null };
 
 /** Without those that equal one before. */

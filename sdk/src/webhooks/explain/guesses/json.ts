@@ -59,7 +59,10 @@ function writeScalar(value: unknown, isAscii: boolean): string {
   return text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The keys of an object in the service's order, which is that of jsonb for what the database keeps so; `*` stands for each key, and for each entry of a list. */
+/**
+ * The keys of an object in the service's order, which is that of jsonb for what the database keeps so; `*` stands for
+ * each key, and for each entry of a list.
+ */
 type Shape = { [key: string]: Shape };
 const keys = (names: string, inner: Shape = {}): Shape =>
   Object.fromEntries(names.split(' ').map((name) => [name, inner[name] ?? {}]));
