@@ -87,6 +87,7 @@ export class LiveConnection implements SocketUser {
 
   closed(code: number): void {
     this.#closed.abort(null);
+    this.#api.host.connectionClosed(code);
     const { job } = this.#session;
     this.#api.log.info(
       {

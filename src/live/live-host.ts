@@ -68,6 +68,11 @@ export class LiveHost {
     return this.#running.size;
   }
 
+  /** How far the engine of the slowest session is behind, in seconds of audio. */
+  get behindSeconds(): number {
+    return Math.max(0, ...this.#running.values().map(({ session }) => session.behindSeconds));
+  }
+
   /** @throws ApiError  503 */
   requirePlace(): void {
     if (this.#isClosing) throw restarting();
@@ -126,10 +131,16 @@ export class LiveHost {
       if (this.#running.get(id)?.session === session) this.#running.delete(id);
     });
     this.#running.set(id, { session, user });
+    this.#runtime.metrics?.liveConnected(taken.row.connections > 1 ? 'resumed' : 'new');
     this.#checkingKeys ??= this.#checkKeys().finally(() => {
       this.#checkingKeys = null;
     });
     return session;
+  }
+
+  /** A connection of /v1/live has ended. */
+  connectionClosed(code: number): void {
+    this.#runtime.metrics?.liveClosed(code);
   }
 
   /** The client is gone before its session ran. */

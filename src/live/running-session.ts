@@ -11,13 +11,14 @@ import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
 import type { FoundWarning } from '../rules/jobs/warnings.ts';
 import { bytesPerSecond, durationMs } from '../rules/live/encoding.ts';
+import type { LiveMetrics } from './live-metrics.ts';
 import { Meter } from './meter.ts';
 
 export type LiveClaim = { shard: number; id: string; lease: number; leaseMs: number };
 
 /** What live sessions run on. */
 export type LiveRuntime = StorageRuntime & {
-  metrics?: JobMetrics;
+  metrics?: JobMetrics & LiveMetrics;
   journal: LiveJournal;
   leases: LeaseKeeper<LiveClaim>;
 };
@@ -88,7 +89,10 @@ export class RunningSession {
       row,
       wordTimes: job.wordTimes,
       position: () => this.#session.position(),
-      onDurable: (bytes) => user.acknowledged(bytes),
+      onDurable: (bytes, lagMs) => {
+        runtime.metrics?.liveAcknowledged(lagMs);
+        user.acknowledged(bytes);
+      },
       onLost: () => this.#stop('lost'),
       onFailed: (cause) => {
         runtime.log.error({ job_id: job.id, err: cause }, 'a live session could not be written');
@@ -128,6 +132,11 @@ export class RunningSession {
 
   get durableBytes(): number {
     return this.#entry.durableBytes;
+  }
+
+  /** How far the engine is behind, in seconds of audio. */
+  get behindSeconds(): number {
+    return this.#session.behindSeconds();
   }
 
   /** The longest that the engine was behind, in seconds of audio. */
@@ -365,6 +374,11 @@ export class RunningSession {
   #close(): void {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort(null);
+    const { row, job } = this.#taken;
+    this.#runtime.metrics?.liveTaken(
+      job.plan,
+      this.#takenMs() - durationMs(row.options, row.durableBytes - row.gapBytes),
+    );
     this.#onClosed();
     this.#lease[Symbol.dispose]();
     this.#session.close();

@@ -9,6 +9,8 @@ export type Metrics = ReturnType<typeof openMetrics>;
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 300];
 // Up to the 5 s that an attempt may take.
+// Audio is written every 250 ms; a client waits when 10 s are not taken.
+const LIVE_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1, 2, 5, 10, 30, 60];
 const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6];
 
 /**
@@ -21,7 +23,14 @@ export function openMetrics() {
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   const registers = [registry];
-  return { registry, ...http(registers), ...jobs(registers), ...deliveries(registers), ...ledger(registers) };
+  return {
+    registry,
+    ...http(registers),
+    ...jobs(registers),
+    ...live(registers),
+    ...deliveries(registers),
+    ...ledger(registers),
+  };
 }
 
 function http(registers: Registry[]) {
@@ -91,6 +100,46 @@ function jobs(registers: Registry[]) {
       name: 'verbatim_engine_restarts_total',
       help: 'Engine processes that ended unexpectedly and were started again.',
       labelNames: ['engine'],
+      registers,
+    }),
+  };
+}
+
+function live(registers: Registry[]) {
+  return {
+    liveSessions: new Gauge({
+      name: 'verbatim_live_sessions',
+      help: 'Live sessions whose clients are connected now.',
+      registers,
+    }),
+    liveConnections: new Counter({
+      name: 'verbatim_live_connections_total',
+      help: 'Connections of clients to live sessions: the first one (new), or a later one (resumed).',
+      labelNames: ['kind'],
+      registers,
+    }),
+    liveCloses: new Counter({
+      name: 'verbatim_live_closes_total',
+      help: 'Connections of /v1/live that ended, by close code.',
+      labelNames: ['code'],
+      registers,
+    }),
+    liveAudioSeconds: new Counter({
+      name: 'verbatim_live_audio_seconds_total',
+      help: 'Seconds of audio that live sessions took.',
+      labelNames: ['plan'],
+      registers,
+    }),
+    liveAckSeconds: new Histogram({
+      name: 'verbatim_live_ack_lag_seconds',
+      help: 'From the arrival of live audio until it is durable and acknowledged.',
+      buckets: LIVE_SECONDS,
+      registers,
+    }),
+    liveBehindSeconds: new Gauge({
+      name: 'verbatim_live_behind_seconds',
+      help: 'Seconds of audio of the live session whose engine is furthest behind.',
+      aggregator: 'max',
       registers,
     }),
   };
@@ -184,6 +233,17 @@ export function jobMetrics(metrics: Metrics) {
       metrics.jobs.inc({ outcome: state, error_type: errorType ?? '', plan });
       if (state === 'completed') metrics.audioSeconds.inc({ plan }, (durationMs ?? 0) / 1000);
     },
+  };
+}
+
+/** What is reported of live sessions. */
+export function liveMetrics(metrics: Metrics) {
+  return {
+    liveConnected: (kind: 'new' | 'resumed') => metrics.liveConnections.inc({ kind }),
+    liveClosed: (code: number) => metrics.liveCloses.inc({ code }),
+    liveAcknowledged: (lagMs: number) => metrics.liveAckSeconds.observe(lagMs / 1000),
+    /** @param audioMs  taken on one connection */
+    liveTaken: (plan: string, audioMs: number) => metrics.liveAudioSeconds.inc({ plan }, audioMs / 1000),
   };
 }
 

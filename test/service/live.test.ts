@@ -42,6 +42,15 @@ function apiOf(service: TestService, { key }: ServiceAccount) {
   };
 }
 
+/** Values of /metrics by the names and labels of their series. */
+async function metricsOf({ baseUrl, adminToken }: TestService): Promise<Map<string, number>> {
+  const answer = await fetch(`${baseUrl}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } });
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+}
+
 test('speech is transcribed while it comes, and the end of the session is the end of its job', async () => {
   await using service = await openService(TONE_ENGINES);
   const { begin, call } = apiOf(service, await service.account({ plan: 'pro', credits: 10 }));
@@ -107,6 +116,19 @@ for (const [engine, live] of [
     assert.ok(acknowledged > 0 && hello.offset >= acknowledged);
     assert.equal(done.job.text, 'hello world good morning again');
     assert.deepEqual([...client.segments.keys()], [1, 2, 3]);
+    const metrics = (await until('the last close', async () => {
+      const found = await metricsOf(service);
+      return found.get('verbatim_live_closes_total{code="1000"}') === 1 ? found : null;
+    }))!;
+    const connections = ['new', 'resumed'].map((kind) =>
+      metrics.get(`verbatim_live_connections_total{kind="${kind}"}`),
+    );
+    assert.deepEqual(connections, [1, 1]);
+    assert.equal(metrics.get('verbatim_live_closes_total{code="1006"}'), 1);
+    assert.equal(metrics.get('verbatim_live_sessions'), 0);
+    const seconds = metrics.get('verbatim_live_audio_seconds_total{plan="pro"}')!;
+    assert.ok(Math.abs(seconds - done.job.audio.duration_seconds) < 0.01, `${seconds} s of audio`);
+    assert.ok(metrics.get('verbatim_live_ack_lag_seconds_count')! > 1);
   });
 }
 

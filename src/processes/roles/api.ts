@@ -77,6 +77,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const hasConsole = config.roles.includes('api');
   context.report({ ready: true, reasons: [], ...(hasConsole && { about: consoles.join(', ') }) });
   return {
+    measure: async () => api.measure?.(),
     async stop() {
       tls?.close();
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
@@ -108,6 +109,7 @@ type Api = {
   operator: Route[];
   idempotency?: IdempotencyKeys;
   streams?: OpenStreams;
+  measure?(): void;
   close(): Promise<void>;
 };
 
@@ -141,6 +143,7 @@ async function openApi(context: RoleContext, storage: AudioStorage, callers: Cal
     operator: adminApiRoutes(runtime),
     idempotency,
     streams,
+    measure: () => live.measure(),
     async close() {
       await live.close();
       idempotency.close();

@@ -7,7 +7,7 @@ import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { LiveEngines } from '../../live/live-engines.ts';
 import { LiveHost } from '../../live/live-host.ts';
 import type { LiveClaim } from '../../live/running-session.ts';
-import { jobMetrics } from '../../platform/metrics.ts';
+import { jobMetrics, liveMetrics } from '../../platform/metrics.ts';
 import type { RoleContext } from './role.ts';
 
 type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'>;
@@ -33,7 +33,7 @@ export function openLive(context: Context, storage: AudioStorage) {
     clock,
     log,
     storage,
-    metrics: jobMetrics(metrics),
+    metrics: { ...jobMetrics(metrics), ...liveMetrics(metrics) },
     journal: new LiveJournal(context),
     leases,
     engines: new LiveEngines(context, (spec) => openLiveEngine(spec, options)),
@@ -41,6 +41,10 @@ export function openLive(context: Context, storage: AudioStorage) {
   });
   return {
     host,
+    measure() {
+      metrics.liveSessions.set(host.sessions);
+      metrics.liveBehindSeconds.set(host.behindSeconds);
+    },
     async close() {
       await host.close();
       await leases.close();

@@ -17,8 +17,8 @@ export type JournalSession = {
   wordTimes: boolean;
   /** Where another process can continue, once all that was added is committed. */
   position(): SegmentPosition;
-  /** So many bytes are durable. */
-  onDurable(bytes: number): void;
+  /** So many bytes are durable, the oldest of them so long after they came. */
+  onDurable(bytes: number, lagMs: number): void;
   /** Another process has taken the session over, or its job has ended: nothing more is written. */
   onLost(): void;
   /** The session cannot be written, by a fault of the service. */
@@ -155,6 +155,7 @@ export class JournalEntry {
 
   /** For the writer: the batch is committed. */
   committed({ write, chunks, pieces, waiting }: Batch): void {
+    const lagMs = this.pendingMs();
     this.#audio.drop(chunks.length);
     this.#pieces.splice(0, pieces.length);
     this.#waiting.splice(0, waiting.length);
@@ -163,7 +164,7 @@ export class JournalEntry {
     this.#durableBytes = write.durableBytes;
     this.#durableSegments = write.segments;
     if (pieces.length > 0) notifyChanged(this.#runtime.db, write.id);
-    if (hasGrown && !this.#isClosed) this.session.onDurable(write.durableBytes);
+    if (hasGrown && !this.#isClosed) this.session.onDurable(write.durableBytes, lagMs);
     for (const resolve of waiting) resolve();
   }
 
