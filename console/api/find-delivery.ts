@@ -8,7 +8,8 @@ const AROUND_MS = 2_000;
 const MAX_READ = 500;
 
 /**
- * The entry of the delivery log with an id, which the API finds by time: ids begin with the time at which they were made.
+ * The entry of the delivery log with an id, which the API finds by time:
+ * ids begin with the time at which they were made.
  * @throws Error  when the log has no such entry, or no longer
  */
 export async function findDelivery(id: string): Promise<Delivery> {

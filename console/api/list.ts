@@ -24,8 +24,8 @@ export type List<Item> = {
 const POLL_MS = 15_000;
 
 /**
- * A list of the API, newest first, that follows the account's stream: a row that changes is replaced in its place, and rows
- * that are new are counted and not inserted, so that nothing moves under the cursor.
+ * A list of the API, newest first, that follows the account's stream: a row that changes is replaced in its place, and
+ * rows that are new are counted and not inserted, so that nothing moves under the cursor.
  * @param key      of the query: the name of the list, and its filters
  * @param read     the page at a cursor; null: the first
  * @param changed  the row that a frame of the stream shows; null: the frame is about something else

@@ -4,8 +4,8 @@ import { session } from '../session/session.ts';
 import { openStore } from '../session/store.ts';
 import { api } from './client.ts';
 
-// One stream of the account (GET /v1/stream) for the whole tab, open while a view follows it. The SDK connects again after a
-// cut, from the last frame.
+// One stream of the account (GET /v1/stream) for the whole tab, open while a view follows it. The SDK connects again
+// after a cut, from the last frame.
 
 /** `polling`: the API refuses the stream: the account has too many, or the key may read nothing of it. */
 export type LiveState = 'off' | 'connecting' | 'open' | 'polling';
@@ -18,7 +18,10 @@ const listeners = new Set<(frame: StreamFrame) => void>();
 let connection: AbortController | null = null;
 let followed = session.get().account;
 
-/** Calls `onFrame` for each frame of the account's stream while the component is shown. @param onFrame  null: does not follow */
+/**
+ * Calls `onFrame` for each frame of the account's stream while the component is shown.
+ * @param onFrame  null: does not follow
+ */
 export function useLive(onFrame: ((frame: StreamFrame) => void) | null): void {
   const latest = useRef(onFrame);
   useEffect(() => {

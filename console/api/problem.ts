@@ -11,7 +11,10 @@ export type ShownProblem = {
   retryAfterSeconds: number | null;
 };
 
-/** What is shown of anything that was thrown. Errors that are not of the SDK are mistakes of the console: they are logged. */
+/**
+ * What is shown of anything that was thrown. Errors that are not of the SDK are mistakes of the console:
+ * they are logged.
+ */
 export function problemOf(error: unknown): ShownProblem {
   const shown = { type: null, requestId: null, retryAfterSeconds: null };
   if (error instanceof ApiError) {

@@ -4,7 +4,10 @@ import { type AccountSession, changeSession, session } from '../session/session.
 import { api, apiOfCookie, clientsWith } from './client.ts';
 import { isSignedOut } from './problem.ts';
 
-/** The session that the cookie of this browser names; null where there is none. @throws VerbatimError  when no answer came */
+/**
+ * The session that the cookie of this browser names; null where there is none.
+ * @throws VerbatimError  when no answer came
+ */
 export async function findSession(): Promise<AccountSession | null> {
   try {
     const { text } = await apiOfCookie.request('GET', '/v1/session');

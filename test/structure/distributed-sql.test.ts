@@ -10,8 +10,8 @@ const VOLATILE = /\b(?:clock_timestamp|random|gen_random_uuid)\s*\(/;
 const STABLE = /\b(?:now|statement_timestamp|transaction_timestamp)\s*\(/;
 
 /**
- * What Citus 13.2 refuses in a statement on a distributed table, each with an example and the form that it accepts. A part of
- * a statement is the text between the parentheses of one CTE, or the main query.
+ * What Citus 13.2 refuses in a statement on a distributed table, each with an example and the form that it accepts. A
+ * part of a statement is the text between the parentheses of one CTE, or the main query.
  */
 const REFUSED: { what: string; refused: string; accepted: string; isIn(statement: string): boolean }[] = [
   {

@@ -9,8 +9,8 @@ import { codeOf, importsOf, isSql, isStore, literalsOf, readService, readSources
 const MAX_FILES_PER_FOLDER = 12;
 
 /**
- * The parts of the service, lowest first: each imports from those below it only. What has the same number does not import
- * each other.
+ * The parts of the service, lowest first: each imports from those below it only. What has the same number does not
+ * import each other.
  */
 const LEVELS: Record<string, number> = {
   ...{ rules: 0, platform: 1, config: 2, db: 3 },

@@ -22,7 +22,9 @@ const LICENCES = new Set([
   'MPL-2.0',
 ]);
 
-/** Packages that state no licence in the form that npm reads; all are MIT by their own files, and for development only. */
+/**
+ * Packages that state no licence in the form that npm reads; all are MIT by their own files, and for development only.
+ */
 const UNSTATED = ['busboy', 'dicer', 'humanize-number', 'only', 'streamsearch'];
 
 /** The linter for machines that the registry of this lock file has nothing for. */

@@ -57,44 +57,45 @@ export async function endWarnings(job: ClaimedJob, path: string, decodedSeconds:
   return isCut ? [{ code: 'audio_truncated' }] : [];
 }
 
+/** What is known of a job's audio, as far as it is decoded. */
+export type Decoded = {
+  /** Of one channel. */
+  samples: number;
+  peaks: PeakCollector;
+  /** What the balance lacks for the next piece, which ends the decoding; null while all is covered. */
+  shortage: Shortage | null;
+};
+
 /**
  * Passes on each piece once the hold covers it. Ends, and ends the decoding, at the first piece that the hold does not
  * cover. The pieces that the engine has by then are covered, and are transcribed.
  */
-export function coverPieces(
+export async function* coverPieces(
   pieces: AsyncIterable<ChannelPiece>,
   { channels }: TrackAudio,
-  cover: Cover,
-): { pieces: AsyncIterable<ChannelPiece>; shortage: () => Shortage | null } {
-  let shortage: Shortage | null = null;
+  { decoded, cover }: { decoded: Decoded; cover: Cover },
+): AsyncGenerator<ChannelPiece> {
   const extent = new Extent(channels.length, SAMPLE_RATE);
-  async function* covered() {
-    for await (const piece of pieces) {
-      extent.reach(piece.channel, endSample(piece));
-      shortage = await cover({ decodedMs: extent.furthestMs(), chargedMs: extent.chargedMs() });
-      if (shortage !== null) return;
-      yield piece;
-    }
+  for await (const piece of pieces) {
+    extent.reach(piece.channel, endSample(piece));
+    decoded.shortage = await cover({ decodedMs: extent.furthestMs(), chargedMs: extent.chargedMs() });
+    if (decoded.shortage !== null) return;
+    yield piece;
   }
-  return { pieces: covered(), shortage: () => shortage };
 }
 
 /** Passes the chunks on, counts the samples of a channel and collects the peaks of all. */
-export function countSamples(
+export async function* countSamples(
   chunks: AsyncIterable<Pcm[]>,
-  { progress, peaks }: { progress: ReturnType<typeof openProgress>; peaks: PeakCollector },
-): { chunks: AsyncIterable<Pcm[]>; samples: () => number } {
-  let samples = 0;
-  async function* counted() {
-    for await (const chunk of chunks) {
-      samples += chunk[0]!.length;
-      peaks.add(loudest(chunk));
-      progress.decoded(samples / SAMPLE_RATE);
-      yield chunk;
-    }
-    progress.decodedAll();
+  { decoded, progress }: { decoded: Decoded; progress: ReturnType<typeof openProgress> },
+): AsyncGenerator<Pcm[]> {
+  for await (const chunk of chunks) {
+    decoded.samples += chunk[0]!.length;
+    decoded.peaks.add(loudest(chunk));
+    progress.decoded(decoded.samples / SAMPLE_RATE);
+    yield chunk;
   }
-  return { chunks: counted(), samples: () => samples };
+  progress.decodedAll();
 }
 
 /** At each time the sample of the channel that is loudest then. */

@@ -26,7 +26,7 @@ import { findChannelSpeakers } from '../speakers/find-channel-speakers.ts';
 import type { SpeakerTime } from '../speakers/label-transcript.ts';
 import { Recordings } from '../speakers/recording.ts';
 import { LanguageCount, placeSegments, segmentsJson, textOf } from '../transcript.ts';
-import { audioWarnings, countSamples, coverPieces, endWarnings, openJobAudio } from './job-audio.ts';
+import { audioWarnings, countSamples, coverPieces, type Decoded, endWarnings, openJobAudio } from './job-audio.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
 import type { PieceTimeout, TranscriberRuntime } from './transcriber-runtime.ts';
@@ -88,19 +88,19 @@ export async function runPipeline(
       runtime.storage,
       runtime.config.minFreeDiskBytes,
     );
-    const peaks = new PeakCollector();
-    const counted = countSamples(recordings.record(audio.chunks), { progress, peaks });
+    const decoded: Decoded = { samples: 0, peaks: new PeakCollector(), shortage: null };
+    const counted = countSamples(recordings.record(audio.chunks), { decoded, progress });
     const findSpeech = async (pcm: Pcm) => (await runtime.detector?.find(pcm, signal)) ?? null;
     const cutChannel = (pcm: AsyncIterable<Pcm>) => cutPieces(pcm, findSpeech, engine.maxPieceSeconds);
-    const covered = coverPieces(cutChannels(counted.chunks, channels.length, cutChannel), audio, runtime.cover);
+    const cut = cutChannels(counted, channels.length, cutChannel);
+    const pieces = coverPieces(cut, audio, { decoded, cover: runtime.cover });
     const found = [...unsupportedOptions(job.options, engine), ...audioWarnings(job, audio)];
     const transcription = { engine, semaphore, progress, found, channels };
-    const transcript = await transcribePieces(job, covered.pieces, transcription, runtime, signal);
-    const shortage = covered.shortage();
-    if (shortage !== null) return insufficientBalance(engine, shortage);
-    found.push(...(await endWarnings(job, file.path, counted.samples() / SAMPLE_RATE)));
-    const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
-    const known = { durationMs, chargedMs: durationMs * channels.length, found, peaks: peaks.bytes() };
+    const transcript = await transcribePieces(job, pieces, transcription, runtime, signal);
+    if (decoded.shortage !== null) return insufficientBalance(engine, decoded.shortage);
+    found.push(...(await endWarnings(job, file.path, decoded.samples / SAMPLE_RATE)));
+    const durationMs = billedMs(decoded.samples, SAMPLE_RATE);
+    const known = { durationMs, chargedMs: durationMs * channels.length, found, peaks: decoded.peaks.bytes() };
     if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...known });
     runtime.leavePlace();
     const onProgress = (share: number) => runtime.onProgress(progress.followed(share));
