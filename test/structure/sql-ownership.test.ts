@@ -37,6 +37,7 @@ const FOLDERS: Record<string, string> = {
 /** Statements that read a table of another folder. */
 const READS_ELSEWHERE = [
   // The deliveries of a suspended account wait.
+  'src/webhooks/deliveries/backlog-store.ts reads accounts',
   'src/webhooks/deliveries/due-store.ts reads accounts',
   // How long events and attempts are kept depends on the plan that the account has now.
   'src/webhooks/events/retention-store.ts reads accounts',

@@ -3,18 +3,21 @@ import { test } from 'node:test';
 import { openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { measureDeliveryBacklog } from './backlog-store.ts';
 
-test('the backlog has the due deliveries of all accounts, without those of webhooks with a limit per second', async () => {
+test('the backlog leaves out the due deliveries of webhooks with a limit per second and of suspended accounts', async () => {
   await using fixture = await openDeliveryFixture();
   const now = new Date();
   const at = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
-  for (const [limit, seconds] of [
-    [5, -600],
-    [null, -60],
-    [null, -10],
-    [null, 60],
-  ] as const) {
+  for (const { limit = null, suspendedAt = null, seconds } of [
+    { limit: 5, seconds: -600 },
+    { suspendedAt: now, seconds: -300 },
+    { seconds: -60 },
+    { seconds: -10 },
+    { seconds: 60 },
+  ]) {
     const account = await fixture.account();
     const { id } = await fixture.webhook(account);
+    const suspend = { text: 'update accounts set suspended_at = $2 where id = $1', values: [account.id, suspendedAt] };
+    await fixture.db.run(suspend);
     await fixture.db.run({ text: 'update webhooks set max_per_second = $2 where id = $1', values: [id, limit] });
     await fixture.emit(account, { now: at(seconds) });
   }

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 
 /**
  * Due deliveries, those in flight included. Retries that wait for their time are not counted, nor the deliveries of
- * webhooks with a limit per second, which wait as their owners want.
+ * webhooks with a limit per second, which wait as their owners want, nor those of suspended accounts.
  */
 export type Backlog = { due: number; oldestDueSeconds: number };
 
@@ -19,6 +19,10 @@ export async function measureDeliveryBacklog(sql: Sql, now: Date | null = null):
         and not exists (
           select from webhooks w
           where w.shard = d.shard and w.id = d.webhook_id and w.max_per_second is not null
+        )
+        and not exists (
+          select from accounts a
+          where a.shard = d.shard and a.id = d.account_id and a.suspended_at is not null
         )`,
     values: [now],
   });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { runtimeOn } from '../../../../test/fixtures/runtime.ts';
 import type { Database } from '../../../db/database.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import { openMetrics } from '../../../platform/metrics.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 import { Recorder } from './recorder.ts';
 
@@ -30,4 +31,18 @@ test('finish waits for one statement that times out and does not repeat it', asy
 
   assert.deepEqual(await end, { kind: 'failed' });
   assert.ok(nowMs < 2 * STATEMENT_TIMEOUT_MS, `${tries} tries lasted ${nowMs} ms`);
+});
+
+test('an attempt that the database refuses to record is not counted as recorded', async () => {
+  const refused = async () => {
+    throw Object.assign(new Error('permission denied for table attempts'), { code: '42501' });
+  };
+  const db = { rows: refused, run: refused, transaction: refused } as unknown as Database;
+  const metrics = openMetrics();
+  const recorder = new Recorder(runtimeOn(db, { metrics }), () => assert.fail('recorded'));
+
+  const attempt = { attemptId: 'dlv_x', succeeded: true, completedAt: new Date(0) } as FinishedAttempt;
+  const end = await recorder.record(attempt);
+
+  assert.deepEqual([end, (await metrics.attempts.get()).values], [{ kind: 'failed' }, []]);
 });

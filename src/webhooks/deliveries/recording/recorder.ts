@@ -174,8 +174,10 @@ export class Recorder {
   #report(attempt: FinishedAttempt, { kind }: AttemptEnd): void {
     const { metrics } = this.#runtime;
     const outcome = attempt.succeeded ? 'succeeded' : 'failed';
-    metrics?.attempts.inc({ outcome, reason: attempt.errorReason ?? '' });
-    metrics?.attemptSeconds.observe(attempt.durationMs / 1000);
+    if (kind !== 'failed') {
+      metrics?.attempts.inc({ outcome, reason: attempt.errorReason ?? '' });
+      metrics?.attemptSeconds.observe(attempt.durationMs / 1000);
+    }
     // The delivery log has each success; a line for it here would cost a tenth of the deliverer's time.
     const level = attempt.succeeded && kind === 'recorded' ? 'debug' : 'info';
     if (!this.#attemptLog.isLevelEnabled(level)) return;
@@ -193,7 +195,8 @@ export class Recorder {
       retry_after_ms: attempt.retryAfterMs,
     };
     // Superseded: the shard was lost or the delivery dropped during the attempt, so it does not count.
-    this.#attemptLog[level](kind === 'refused' ? { ...fields, superseded: true } : fields, 'attempt');
+    const notCounted = { recorded: {}, refused: { superseded: true }, failed: { recorded: false } }[kind];
+    this.#attemptLog[level]({ ...fields, ...notCounted }, 'attempt');
   }
 
   #reportStreak(streak: StreakChange): void {
