@@ -4,6 +4,7 @@ import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { missingInSources, readDutyPage } from '../../../test/fixtures/duty-page.ts';
 import { jsonUpload, openJobFixture } from '../../../test/fixtures/job.ts';
+import { until } from '../../../test/fixtures/until.ts';
 
 const { statements, logLines, metrics } = readDutyPage('jobs/queue');
 
@@ -36,6 +37,28 @@ test('the statements of the page for the person on duty show what is stuck', asy
   assert.deepEqual(found(counts, ['account_id', 'counted', 'waiting']), [[account.id, 7, 1]]);
   assert.deepEqual(found(fetches, ['job_id', 'holder', 'tries']), [[fetched.id, null, 0]]);
   assert.deepEqual([transactions, statements.length], [[], 6]);
+});
+
+test('the statement on transactions shows the session that blocks others, at once and whatever program it belongs to', async () => {
+  await using fixture = await openJobFixture();
+  const { id } = await fixture.account();
+  const { db } = fixture;
+  const update = { text: 'update accounts set name = name where id = $1', values: [id] };
+  type Session = { pid: number; application_name: string; blocked_by: number[] };
+  let blocked: Promise<unknown> | null = null;
+  const found = await db.transaction(async (tx) => {
+    await tx.run({ text: `set local application_name = 'report'` });
+    await tx.run(update);
+    blocked = db.run(update);
+    const [own] = await tx.rows<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
+    return await until('the session that blocks to be shown', async () => {
+      const sessions = await db.rows<Session>({ text: statements.at(-1)! });
+      return sessions.find(({ pid }) => pid === own!.pid);
+    });
+  });
+  await blocked;
+
+  assert.deepEqual([found.application_name, found.blocked_by], ['report', []]);
 });
 
 test('every log line and metric of the page for the person on duty exists', () => {
