@@ -29,7 +29,7 @@ export const JOB_COLUMNS = selectColumns('jobs', { ...OPEN, ...ended });
 
 // Of text, segments and words together. A longer job is read by a statement of its own, on a connection where nothing
 // waits behind it.
-const LONG_BYTES = 256 * 1024;
+export const LONG_BYTES = 256 * 1024;
 /** The turns of those who read long jobs: ten at once would fill the memory, and delay all other requests. */
 export const longReads = openFairSemaphore({ permits: 2, perOwner: 1 });
 

@@ -6,7 +6,8 @@ import { oneOf, Type } from '../../http/schema.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { durationMs } from '../../rules/live/encoding.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
-import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/edited-transcript.ts';
+import { render } from '../edits/render.ts';
+import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
 import type { Job } from '../job.ts';
 import { findLiveSession } from '../live/rows/live-store.ts';
 import { jobHeadOr404, jobOr404 } from '../own-job.ts';
@@ -22,7 +23,7 @@ import { listRoute } from '../search/list-route.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
 import { JobWaits, MAX_WAIT_SECONDS } from '../stream/wait.ts';
-import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
+import { TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showWaitingJob } from '../view.ts';
 import { cancelJob, changeMetadata, deleteJob } from './control.ts';
 import type { JobsApi } from './jobs-api.ts';
@@ -233,7 +234,7 @@ function transcriptRoute({ db }: JobsApi): Route {
       const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
       return {
         status: 200,
-        ...renderTranscript(shown, format, { shape: captions, hasNames }),
+        ...(await render(shown, format, { shape: captions, hasNames })),
         headers: { 'content-disposition': disposition },
       };
     },

@@ -13,12 +13,12 @@ import type { Static } from '../../http/schema.ts';
 import { makeId, waitAtMost } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
+import { render } from '../edits/render.ts';
 import type { Job } from '../job.ts';
 import { REPEATED_OPTIONS } from '../options.ts';
 import { type RequestFields, readNumber, refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
 import { findJob, type JobKey } from '../store.ts';
-import { renderTranscript } from '../transcript.ts';
 import { failureOf, type ShownSecret, showJob } from '../view.ts';
 import { createJob, type NewAudio } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
@@ -56,7 +56,7 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
    * @throws ApiError
    */
   openEarly?(request: Request, key: JobKey & { accountId: string }, call: UploadCall): EarlyAnswer<Result> | null;
-  answerCompleted(job: Job, request: Request, secret: ShownSecret): Result;
+  answerCompleted(job: Job, request: Request, secret: ShownSecret): Result | Promise<Result>;
   /** The answer to an asynchronous request, or to one whose job did not end in time. */
   answerOpen(job: Job, secret: ShownSecret): Result;
 };
@@ -81,10 +81,10 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
     body: { ...showJob(job), ...secret },
     headers: { location: locationOf(job) },
   }),
-  answerCompleted(job, { responseFormat, captions, captionNames }, secret) {
+  async answerCompleted(job, { responseFormat, captions, captionNames }, secret) {
     const style = { shape: captions, hasNames: captionNames };
     const isJson = responseFormat === 'json';
-    const rendered = isJson ? { body: { ...showJob(job), ...secret } } : renderTranscript(job, responseFormat, style);
+    const rendered = isJson ? { body: { ...showJob(job), ...secret } } : await render(job, responseFormat, style);
     return { status: 200, ...rendered, headers: { location: locationOf(job) } };
   },
 };
@@ -286,7 +286,7 @@ function answerEnded<Request extends UploadRequest, Result extends Answer>(
   job: Job,
   { request, secret }: { request: Request; secret: ShownSecret },
   format: RequestFormat<Request, Result>,
-): Result {
+): Result | Promise<Result> {
   switch (job.state) {
     case 'queued':
     case 'processing':

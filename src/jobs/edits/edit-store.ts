@@ -21,28 +21,27 @@ export async function findEdits(sql: Sql, { shard, id }: JobKey): Promise<Stored
   return row ?? { edits: null, speakerNames: null, editedAt: null };
 }
 
-/** A job with its edits, locked for the rest of the transaction; null when the account has no such job. */
-export async function lockForEdit(
-  tx: Sql,
+/** A job with its edits; null when the account has no such job. */
+export async function findForEdit(
+  sql: Sql,
   { shard, accountId, id }: JobKey & { accountId: string },
 ): Promise<(Job & StoredEdits) | null> {
-  const [row] = await tx.rows<Job & StoredEdits>({
-    name: 'lock_job_for_edit',
+  const [row] = await sql.rows<Job & StoredEdits>({
+    name: 'find_job_for_edit',
     text: `
       select ${JOB_COLUMNS}, ${COLUMNS}
       from jobs
-      where shard = $1 and id = $2 and account_id = $3
-      for update`,
+      where shard = $1 and id = $2 and account_id = $3`,
     values: [shard, id, accountId],
   });
   return row ?? null;
 }
 
-/** Replaces the edits of a completed job. Null when there is no such job any more. */
+/** Replaces the edits of a completed job. Null when the job is gone, or it has other edits than `before`. */
 export async function saveEdits(
   sql: Sql,
   { shard, id }: JobKey,
-  { edits, speakerNames }: { edits: TranscriptEdits; speakerNames: SpeakerNames },
+  { edits, speakerNames, before }: { edits: TranscriptEdits; speakerNames: SpeakerNames; before: StoredEdits },
 ): Promise<StoredEdits | null> {
   const [row] = await sql.rows<StoredEdits>({
     name: 'save_transcript_edits',
@@ -54,12 +53,13 @@ export async function saveEdits(
       set edits = $3, speaker_names = $4,
         edited_at = case when coalesce($3::jsonb, $4::jsonb) is not null then (select moment from clock) end
       where shard = $1 and id = $2 and state = 'completed'
+        and edits is not distinct from $5::jsonb and speaker_names is not distinct from $6::jsonb
       returning ${COLUMNS}`,
-    values: [shard, id, jsonOrNull(edits), jsonOrNull(speakerNames)],
+    values: [shard, id, ...[edits, speakerNames, before.edits, before.speakerNames].map(jsonOrNull)],
   });
   return row ?? null;
 }
 
-function jsonOrNull(entries: Record<string, string>): string | null {
-  return Object.keys(entries).length > 0 ? JSON.stringify(entries) : null;
+function jsonOrNull(entries: Record<string, string> | null): string | null {
+  return entries !== null && Object.keys(entries).length > 0 ? JSON.stringify(entries) : null;
 }

@@ -1,13 +1,9 @@
-import type { Sql } from '../../db/database.ts';
 import { editSegments } from '../../rules/jobs/transcript-edits.ts';
 import { toText, toTurns } from '../../rules/jobs/transcript-text.ts';
 import { nameSpeakers } from '../../rules/speakers/speaker-names.ts';
 import type { Job } from '../job.ts';
 import type { TranscriptJob } from '../transcript.ts';
-import { findEdits, type StoredEdits } from './edit-store.ts';
-
-export const TRANSCRIPT_VERSIONS = ['edited', 'original'] as const;
-export type TranscriptVersion = (typeof TRANSCRIPT_VERSIONS)[number];
+import type { StoredEdits } from './edit-store.ts';
 
 type StoredSegment = {
   start: number;
@@ -17,17 +13,20 @@ type StoredSegment = {
   words?: { speaker?: string | null }[];
 };
 
-/** A completed job with its edited transcript; unchanged where `version` is the original, or nothing was edited. */
-export async function withVersion(sql: Sql, job: Job, version: TranscriptVersion): Promise<TranscriptJob> {
-  return version === 'original' ? job : withEdits(job, await findEdits(sql, job));
-}
+/** The text of a completed job as it was edited. */
+export type EditedText = { segments: string; transcript: string };
 
-/** A completed job with its edited transcript. */
-export function withEdits(job: Job, { edits, speakerNames, editedAt }: StoredEdits): TranscriptJob {
-  if (editedAt === null) return job;
+/** The edited text of a completed job. */
+export function editText(job: Job, { edits, speakerNames }: Pick<StoredEdits, 'edits' | 'speakerNames'>): EditedText {
   const segments = nameSpeakers(editSegments(segmentsOf(job), edits ?? {}), speakerNames ?? {});
   const transcript = speakerNames === null ? toText(segments.map(({ text }) => ({ text }))) : toTurns(segments);
-  return { ...job, segments: JSON.stringify(segments), transcript, editedAt, ...(speakerNames && { speakerNames }) };
+  return { segments: JSON.stringify(segments), transcript };
+}
+
+/** A completed job with its edited text; unchanged where nothing is edited. */
+export function withText(job: Job, text: EditedText | null, { speakerNames, editedAt }: StoredEdits): TranscriptJob {
+  if (text === null || editedAt === null) return job;
+  return { ...job, ...text, editedAt, ...(speakerNames && { speakerNames }) };
 }
 
 /** A job's stored segments. */

@@ -6,6 +6,7 @@ import { checkedRoutes } from '../../../test/fixtures/checked-routes.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { UNLIMITED_MEMORY } from '../../http/route.ts';
 import { writeJson } from '../../platform/json.ts';
 import { editRoutes } from './routes.ts';
 
@@ -54,6 +55,32 @@ test('of edits at the same time none is lost, and their words are not those of t
     SEGMENTS.map((_, index) => `edited ${index}`),
   );
   assert.deepEqual(original.json.segments, SEGMENTS);
+});
+
+test('an edit that another node saves meanwhile is not lost, and an edit that always comes too late is a conflict', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account } = environment;
+  const id = await environment.completed();
+  let saves = 1;
+  const transaction: typeof fixture.db.transaction = async (work) => {
+    const text = `update jobs set edits = jsonb_set(coalesce(edits, '{}'), '{5}', to_jsonb($1::text)) where id = $2`;
+    if (saves-- > 0) await fixture.db.run({ text, values: [`elsewhere ${saves}`, id] });
+    return await fixture.db.transaction(work);
+  };
+  const [route] = editRoutes({ ...fixture, db: { ...fixture.db, transaction } });
+  const edit = async () => {
+    const body = { segments: [{ index: 0, text: 'here' }] };
+    const call = { account, params: { id }, body, note: () => undefined, memory: UNLIMITED_MEMORY };
+    return (await route!.handle(call as never)).status;
+  };
+
+  assert.equal(await edit(), 200);
+  const { json } = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id } });
+  assert.deepEqual([json.segments[0].text, json.segments[5].text], ['here', 'elsewhere 0']);
+
+  saves = 100;
+  await assert.rejects(edit(), (error: ApiError) => error.type === 'conflict');
+  assert.equal(saves, 90);
 });
 
 test('text that PostgreSQL or UTF-8 cannot hold is stored without it', async () => {

@@ -5,18 +5,21 @@ import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { nullable, Type } from '../../http/schema.ts';
 import { isId } from '../../rules/ids.ts';
-import { areTooLong, changeEdits, type SegmentChange, unknownSegment } from '../../rules/jobs/transcript-edits.ts';
-import { changeNames, NAME_MAX_CHARS, type NameChanges, unknownSpeaker } from '../../rules/speakers/speaker-names.ts';
+import { NAME_MAX_CHARS } from '../../rules/speakers/speaker-names.ts';
+import type { Job } from '../job.ts';
 import { transcriptSchema } from '../schemas.ts';
 import { replaceChunks } from '../search/chunk-store.ts';
-import { chunksOf } from '../search/search-index.ts';
 import { longReads, reserveText } from '../store.ts';
-import { type TranscriptJob, transcriptJson } from '../transcript.ts';
-import { lockForEdit, saveEdits } from './edit-store.ts';
-import { segmentsOf, withEdits } from './edited-transcript.ts';
+import { transcriptJson } from '../transcript.ts';
+import type { Changed, Changes } from './apply-changes.ts';
+import { findForEdit, type StoredEdits, saveEdits } from './edit-store.ts';
+import { withText } from './edited-transcript.ts';
+import { runTask } from './run-task.ts';
 
 const MAX_CHANGES = 500;
 const MAX_NAMES = 256;
+// Of an edit, each after another node has saved one.
+const MAX_TRIES = 10;
 const MAX_SEGMENT_CHARS = 20_000;
 
 const changesSchema = Type.Object(
@@ -49,7 +52,8 @@ const changesSchema = Type.Object(
 );
 
 /** The route that edits the transcript of a completed job. */
-export function editRoutes({ db, config }: Runtime): Route[] {
+export function editRoutes(deps: Runtime): Route[] {
+  const { db } = deps;
   return [
     defineRoute({
       method: 'PATCH',
@@ -71,13 +75,8 @@ export function editRoutes({ db, config }: Runtime): Route[] {
       async handle({ account, params, body, note, memory }) {
         const { segments = [], speakers: names = {} } = body;
         const texts = segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
-        const edit = async (tx: Sql) => {
-          const job = await editTranscript(tx, account, params.id, { texts, names });
-          if (config.search === 'on') await replaceChunks(tx, job, chunksOf(job));
-          return job;
-        };
         await reserveText(db, { shard: account.shard, accountId: account.id, id: params.id }, memory);
-        const edited = await longReads(account.id, () => db.transaction(edit));
+        const edited = await longReads(account.id, () => editTranscript(deps, account, params.id, { texts, names }));
         note({ job_id: edited.id, edited_segments: texts.length, named_speakers: Object.keys(names).length });
         return { status: 200, body: transcriptJson(edited) };
       },
@@ -85,38 +84,46 @@ export function editRoutes({ db, config }: Runtime): Route[] {
   ];
 }
 
-/** Two edits at the same time are made one after the other, and none is lost. */
-async function editTranscript(
-  tx: Sql,
-  account: Account,
-  id: string,
-  { texts, names }: { texts: SegmentChange[]; names: NameChanges },
-): Promise<TranscriptJob> {
+/**
+ * Two edits at the same time are made one after the other, and none is lost: where another edit was saved since the job
+ * was read, the job is read again. No lock is held while a thread computes the text.
+ */
+async function editTranscript({ db, config }: Runtime, account: Account, id: string, changes: Changes) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const { job, stored } = await findCompleted(db, account, id);
+    const changed = await runTask('applyChanges', job, stored, changes);
+    if (changed.kind !== 'changed') throw refusal(changed);
+    const { edits, speakerNames, text, chunks } = changed;
+    const saved = await db.transaction(async (tx) => {
+      const edited = await saveEdits(tx, job, { edits, speakerNames, before: stored });
+      if (edited !== null && config.search === 'on') await replaceChunks(tx, job, chunks);
+      return edited;
+    });
+    if (saved !== null) return withText(job, text, saved);
+  }
+  throw new ApiError('conflict', 'Others edited the transcript at the same time. Send the edit again.');
+}
+
+async function findCompleted(db: Sql, account: Account, id: string): Promise<{ job: Job; stored: StoredEdits }> {
   const owned = { shard: account.shard, accountId: account.id, id };
-  const locked = isId('job', id) ? await lockForEdit(tx, owned) : null;
-  if (locked === null) throw new ApiError('not_found', 'There is no such job.');
+  const found = isId('job', id) ? await findForEdit(db, owned) : null;
+  if (found === null) throw new ApiError('not_found', 'There is no such job.');
   // What was edited before stays out of the job: an answer shows the edits as they are saved.
-  const { edits, speakerNames, editedAt: _, ...job } = locked;
-  if (job.state !== 'completed') {
-    throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
+  const { edits, speakerNames, editedAt, ...job } = found;
+  if (job.state === 'completed') return { job, stored: { edits, speakerNames, editedAt } };
+  throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
+}
+
+function refusal(changed: Exclude<Changed, { kind: 'changed' }>): ApiError {
+  if (changed.kind === 'unknown_segment') {
+    const { index, segmentCount } = changed;
+    const message = `There is no segment ${index}; the transcript has ${segmentCount}, counted from 0.`;
+    return new ApiError('invalid_request', message, { param: 'segments' });
   }
-  const segments = segmentsOf(job);
-  const unknown = unknownSegment(texts, segments);
-  if (unknown !== null) {
-    const message = `There is no segment ${unknown}; the transcript has ${segments.length}, counted from 0.`;
-    throw new ApiError('invalid_request', message, { param: 'segments' });
+  if (changed.kind === 'unknown_speaker') {
+    const message = 'speakers names a label that no segment of the transcript has.';
+    return new ApiError('invalid_request', message, { param: 'speakers' });
   }
-  if (unknownSpeaker(names, segments) !== null) {
-    throw new ApiError('invalid_request', 'speakers names a label that no segment of the transcript has.', {
-      param: 'speakers',
-    });
-  }
-  const changed = changeEdits(edits ?? {}, texts, segments);
-  if (areTooLong(changed, segments)) {
-    throw new ApiError('too_large', 'The edited text is much longer than the transcript; shorten it.', {
-      param: 'segments',
-    });
-  }
-  const named = changeNames(speakerNames ?? {}, names);
-  return withEdits(job, (await saveEdits(tx, job, { edits: changed, speakerNames: named }))!);
+  const message = 'The edited text is much longer than the transcript; shorten it.';
+  return new ApiError('too_large', message, { param: 'segments' });
 }
