@@ -75,6 +75,7 @@ class AgreementSegment implements LiveSegmentDecoder {
   #passedAt = 0;
   #passing: Promise<void> | null = null;
   #nextPassMs = 0;
+  #hasEnded = false;
 
   constructor(decoder: AgreementDecoder, onPartial: Parameters<LiveDecoder['segment']>[0]) {
     this.#decoder = decoder;
@@ -95,8 +96,8 @@ class AgreementSegment implements LiveSegmentDecoder {
 
   async end(lengthSeconds: number): Promise<LiveFinal> {
     const length = Math.min(this.#length, Math.round(lengthSeconds * SAMPLE_RATE));
-    // A pass that runs would only delay the last one.
-    this.close();
+    // A pass that runs goes on, and its text is dropped: an abort would end the process, and its model is loaded anew.
+    this.#hasEnded = true;
     this.#decoder.pendingSamples += length;
     try {
       return finalOf(await this.#transcribe(length, this.#decoder.closed.signal));
@@ -112,7 +113,7 @@ class AgreementSegment implements LiveSegmentDecoder {
   #passIfDue(): void {
     const { clock, stepSeconds } = this.#decoder.options;
     const isDue = this.#length - this.#passedAt >= stepSeconds * SAMPLE_RATE && clock.now() >= this.#nextPassMs;
-    if (!isDue || this.#passing !== null || this.#given.signal.aborted) return;
+    if (!isDue || this.#passing !== null || this.#hasEnded || this.#given.signal.aborted) return;
     this.#passedAt = this.#length;
     this.#passing = this.#pass(clock.now()).finally(() => {
       this.#passing = null;
@@ -123,7 +124,7 @@ class AgreementSegment implements LiveSegmentDecoder {
     const signal = AbortSignal.any([this.#decoder.closed.signal, this.#given.signal]);
     try {
       const segments = await this.#transcribe(this.#length, signal);
-      if (signal.aborted) return;
+      if (signal.aborted || this.#hasEnded) return;
       const { stable, open } = this.#agreement.push(wordsOf(segments));
       this.#onPartial({ words: [...stable, ...open], stableWords: stable.length });
     } catch (error) {
