@@ -33,8 +33,12 @@ const [barePort] = (await once(bare, 'message')) as [number];
 await using database = await startServiceDatabase();
 await using service = await openService({
   ...database.env,
-  ...{ LOG_LEVEL: 'info', ROLES: 'api,deliverer,janitor', MAX_QUEUED_JOBS: '1000000' },
-  ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off', MAX_UPLOADS_PER_ACCOUNT: '100' },
+  LOG_LEVEL: 'info',
+  ROLES: 'api,deliverer,janitor',
+  MAX_QUEUED_JOBS: '1000000',
+  RATE_LIMIT_TRANSCRIBE: 'off',
+  RATE_LIMIT_DEFAULT: 'off',
+  MAX_UPLOADS_PER_ACCOUNT: '100',
   ...(profileFolder && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${path.resolve(profileFolder)}` }),
 });
 const { key } = await service.account();

@@ -62,8 +62,10 @@ else console.log('cut: not measured, for flite is not installed. Type: apt-get i
 
 async function measure(): Promise<void> {
   await using detector = await openVoiceDetector({
-    ...{ modelsDir: dataPaths(config.dataDir).models, slots: os.availableParallelism() },
-    ...{ tools: { folder: config.toolsDir }, log: openLog('warn') },
+    modelsDir: dataPaths(config.dataDir).models,
+    slots: os.availableParallelism(),
+    tools: { folder: config.toolsDir },
+    log: openLog('warn'),
   });
   const rules = detector === null ? PLAIN_RULES : [...rulesWith(detector), ...PLAIN_RULES];
   if (detector === null) console.log('cut: without Silero VAD. Type: verbatim models pull silero-vad');

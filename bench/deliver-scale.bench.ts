@@ -74,7 +74,9 @@ async function oneRound(pids: number[]): Promise<Round> {
   const each = (name: 'nodeUs' | 'postgresUs' | 'receiverUs') => (after[name] - before[name]) / COUNT;
   return {
     perSecond: (1000 * COUNT) / (after.atMs - before.atMs),
-    ...{ nodeUs: each('nodeUs'), postgresUs: each('postgresUs'), receiverUs: each('receiverUs') },
+    nodeUs: each('nodeUs'),
+    postgresUs: each('postgresUs'),
+    receiverUs: each('receiverUs'),
     failed: (await failures()) - failedBefore,
   };
 }

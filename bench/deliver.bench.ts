@@ -34,7 +34,9 @@ const server = await startDatabase({ dir: path.join(folder, 'database') });
 const db = openDatabase(server.url, { maxConnections: 2 });
 await migrate(db);
 const webhooks = await makeWebhooks(db, {
-  ...{ accounts: ACCOUNTS, webhooksEach: WEBHOOKS_EACH, secretsKey: SECRETS_KEY },
+  accounts: ACCOUNTS,
+  webhooksEach: WEBHOOKS_EACH,
+  secretsKey: SECRETS_KEY,
   urls: [url],
 });
 const rawSender = fork(here('raw-sender.ts'), [url, files.ca, files.headers, files.body]);

@@ -86,7 +86,12 @@ export async function openDeliveryFixture() {
   }
 
   return {
-    ...{ folder, files, db, server, openWatcher, startDeliverer },
+    folder,
+    files,
+    db,
+    server,
+    openWatcher,
+    startDeliverer,
     webhooks: (accounts: number, webhooksEach: number, urls: string[]) =>
       db.transaction((tx) => makeWebhooks(tx, { accounts, webhooksEach, urls, secretsKey: SECRETS_KEY })),
     /** Settles all open deliveries, so that each scenario starts without any. */

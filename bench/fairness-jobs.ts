@@ -24,8 +24,13 @@ export async function measureJobTurns(db: Database, folder: string, waiting: num
   const file = path.join(folder, 'tone.wav');
   writeFileSync(file, toneWav('so it'));
   const transcriber = {
-    ...{ db, config: { ...readConfig({}), transcribeConcurrency: 1 }, storage: storageOf(file), tools: TEST_TOOLS },
-    ...{ clock: systemClock, log: openLog('warn'), engines: { lite: slowEngine(), pro: slowEngine() } },
+    db,
+    config: { ...readConfig({}), transcribeConcurrency: 1 },
+    storage: storageOf(file),
+    tools: TEST_TOOLS,
+    clock: systemClock,
+    log: openLog('warn'),
+    engines: { lite: slowEngine(), pro: slowEngine() },
   };
   const busy = await openAccount(db);
   await db.transaction(async (tx) => {
@@ -58,7 +63,11 @@ export async function measureJobTurns(db: Database, folder: string, waiting: num
 
 async function openAccount(db: Database) {
   return await insertAccount(db, {
-    ...{ id: makeId('acct'), name: 'bench', plan: 'pro', units: null, ledgerId: makeId('led') },
+    id: makeId('acct'),
+    name: 'bench',
+    plan: 'pro',
+    units: null,
+    ledgerId: makeId('led'),
   });
 }
 
@@ -102,7 +111,9 @@ function storageOf(file: string): AudioStorage {
 /** One call at a time, each as long. */
 function slowEngine(): Engine {
   return {
-    ...{ name: 'slow', slots: 1, warmUp: async () => undefined },
+    name: 'slow',
+    slots: 1,
+    warmUp: async () => undefined,
     async transcribe(piece) {
       await delay(JOB_MS);
       const segment = {

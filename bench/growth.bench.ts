@@ -57,8 +57,14 @@ const ANY_JOB = {
   metadata: [],
 };
 const ANY_ENTRY: LogFilter = {
-  ...{ status: null, eventType: null, eventId: null, reason: null, statusClass: null, attempt: null },
-  ...{ after: null, before: null },
+  status: null,
+  eventType: null,
+  eventId: null,
+  reason: null,
+  statusClass: null,
+  attempt: null,
+  after: null,
+  before: null,
   ...FIRST_PAGE,
 };
 // Without fsync the filling takes half the time; a crash of the bench loses nothing of value.
@@ -111,7 +117,9 @@ async function openEnvironment(name: string, size: typeof SIZE) {
   const days = daysFrom(today[0]!.from.getTime() - DAYS * DAY_MS, DAYS - 1);
   for (const day of [...days, ...today]) await makeDay(db, day);
   const webhooks = await makeWebhooks(db, {
-    ...{ accounts: 1, webhooksEach: WEBHOOKS, secretsKey: Buffer.alloc(32, 7) },
+    accounts: 1,
+    webhooksEach: WEBHOOKS,
+    secretsKey: Buffer.alloc(32, 7),
     urls: ['https://receiver.example/hook'],
   });
   const { shard, accountId } = webhooks[0]!;
@@ -133,7 +141,12 @@ async function openEnvironment(name: string, size: typeof SIZE) {
   const deliverer = openDatabase(server.url, { maxConnections: 2, plansOnce: true });
   const http = openDatabase(server.url, { maxConnections: 2 });
   return {
-    ...{ url: server.url, deliverer, http, webhooks, owner, days },
+    url: server.url,
+    deliverer,
+    http,
+    webhooks,
+    owner,
+    days,
     async close() {
       await deliverer.close();
       await http.close();

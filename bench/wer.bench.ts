@@ -45,8 +45,12 @@ async function openWanted(text: string | null): Promise<Engine> {
   const spec = text === null ? null : engineSpec(text);
   if (spec !== null && 'mistake' in spec) throw new Error(`--engine ${spec.mistake}`);
   const options: EngineOptions = {
-    ...{ modelsDir: dataPaths(config.dataDir).models, slots: os.availableParallelism(), threadsPerSlot: 1 },
-    ...{ apiKey: config.engineApiKey, tools, log: openLog('warn') },
+    modelsDir: dataPaths(config.dataDir).models,
+    slots: os.availableParallelism(),
+    threadsPerSlot: 1,
+    apiKey: config.engineApiKey,
+    tools,
+    log: openLog('warn'),
   };
   return (await openWorkingEngine(spec?.value ?? config.enginePro, options)).engine;
 }

@@ -47,7 +47,10 @@ export async function runProcess(rows: readonly CommandRow[] = COMMANDS): Promis
   }
   let stdin: typeof process.stdin | null = null;
   const io: Io = {
-    ...{ env: process.env, stdout: process.stdout, stderr: process.stderr, signal: stop.signal },
+    env: process.env,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    signal: stop.signal,
     // Opened when it is read.
     get stdin() {
       stdin ??= process.stdin;

@@ -15,7 +15,8 @@ after(() => fs.rmSync(folder, { recursive: true }));
 // No registry: what is not in the package is not there.
 const env = {
   ...process.env,
-  ...{ npm_config_registry: 'http://127.0.0.1:9', npm_config_cache: path.join(folder, 'cache') },
+  npm_config_registry: 'http://127.0.0.1:9',
+  npm_config_cache: path.join(folder, 'cache'),
   ...{
     npm_config_offline: 'true',
     npm_config_audit: 'false',

@@ -40,7 +40,11 @@ export async function buildCli(folder: string): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
     metafile: true,
-    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node22', banner: { js: REQUIRE } },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    banner: { js: REQUIRE },
     entryPoints: { cli: path.join(ROOT, 'cli/main.ts'), health: path.join(ROOT, 'bin/health.js') },
     outdir: folder,
     // A file for each command: the help starts in half the time of one file with all of them.
@@ -74,7 +78,12 @@ function licencesOf(files: string[]): string {
 function manifest(): object {
   const { version, license } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   return {
-    ...{ name: '@verbatim/cli', version, description: 'Command line of the Verbatim transcription service', license },
-    ...{ type: 'module', engines: { node: '>=22.12' }, bin: { verbatim: './verbatim.js' } },
+    name: '@verbatim/cli',
+    version,
+    description: 'Command line of the Verbatim transcription service',
+    license,
+    type: 'module',
+    engines: { node: '>=22.12' },
+    bin: { verbatim: './verbatim.js' },
   };
 }

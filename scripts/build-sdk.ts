@@ -48,7 +48,12 @@ function bundle(folder: string): void {
     chunkNames: 'chunks/[name]-[hash]',
     // The conditions of package.json choose between these at the user's place.
     external: [...Object.keys(imports), 'node:*'],
-    ...{ bundle: true, splitting: true, format: 'esm', platform: 'neutral', target: 'es2022', sourcemap: true },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    sourcemap: true,
     logLevel: 'warning',
   });
 }

@@ -82,7 +82,12 @@ async function listen(session: Session, options: Options): Promise<void> {
   view.start({ account, secret: chosen.secret, secretSource: chosen.source });
   using positions = openPositionFile(file, kept, url, systemClock);
   await forwardAll(session, options, {
-    ...{ client, targets, view, screen, hasKeys, after },
+    client,
+    targets,
+    view,
+    screen,
+    hasKeys,
+    after,
     signing: { secret: chosen.secret, headerPrefix: account.webhook_header_prefix },
     onPosition: (id) => positions.save(id),
   });
@@ -130,7 +135,12 @@ async function forwardAll(session: Session, options: Options, run: Run): Promise
   const stop = new AbortController();
   const signal = AbortSignal.any([io.signal, stop.signal]);
   const forwarder = new Forwarder({
-    ...{ targets, signing, post: post as Post, clock: systemClock, random: Math.random, signal },
+    targets,
+    signing,
+    post: post as Post,
+    clock: systemClock,
+    random: Math.random,
+    signal,
     retryDelaysMs: RETRY_DELAYS_MS[options.retry],
     failShare: options.fail,
     onAttempt(attempt) {
@@ -145,7 +155,9 @@ async function forwardAll(session: Session, options: Options, run: Run): Promise
       ? readKeys(io.stdin, { r: () => kept.resend(forwarder), q: quit })
       : null;
   const watch = watchTargets(targets.hosts(), {
-    ...{ clock: systemClock, signal, probe },
+    clock: systemClock,
+    signal,
+    probe,
     onChange: (host, isUp) => view.target(host, isUp),
   });
   await watch.first;
@@ -155,7 +167,10 @@ async function forwardAll(session: Session, options: Options, run: Run): Promise
   const frames = client.stream({ topics: ['events'], types, after, signal, onConnection });
   try {
     await runListener({
-      ...{ frames, forwarder, webhookId: webhook?.id ?? null, onPosition: run.onPosition },
+      frames,
+      forwarder,
+      webhookId: webhook?.id ?? null,
+      onPosition: run.onPosition,
       onFrame: (frame) => view.frame(frame, isEventFrame(frame) && targets.urlFor(frame.data.type) !== null),
     });
   } catch (error) {

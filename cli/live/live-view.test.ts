@@ -9,7 +9,14 @@ const CLEAR = '\r\u001b[K';
 
 const partial = (text: string): LiveUpdate => ({ type: 'partial', index: 0, start: 61, end: 63, text, stable: 0 });
 const segment = (text: string): LiveUpdate => ({
-  ...{ type: 'segment', seq: 1, index: 0, start: 61, end: 63, text, confidence: null, reason: 'endpoint' },
+  type: 'segment',
+  seq: 1,
+  index: 0,
+  start: 61,
+  end: 63,
+  text,
+  confidence: null,
+  reason: 'endpoint',
   words: [{ start: 61.5, end: 62, text, confidence: null }],
 });
 const WARNING: LiveUpdate = { type: 'warning', code: 'balance_low', message: 'Add credits.' };

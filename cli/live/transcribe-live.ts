@@ -64,8 +64,17 @@ function paramsOf(flags: LiveFlags, { sampleRate }: LiveSource) {
   const { plan, language, timestamps, prompt, keywords, replacements, metadataText, delete_after_seconds } =
     requestParams(flags);
   return {
-    ...{ plan, language, timestamps, prompt, keywords, replacements, metadataText, delete_after_seconds },
-    ...{ sample_rate: sampleRate, endpointing_ms: flags.endpointing, max_segment_seconds: flags.maxSegment },
+    plan,
+    language,
+    timestamps,
+    prompt,
+    keywords,
+    replacements,
+    metadataText,
+    delete_after_seconds,
+    sample_rate: sampleRate,
+    endpointing_ms: flags.endpointing,
+    max_segment_seconds: flags.maxSegment,
   };
 }
 

@@ -32,7 +32,8 @@ export function addTools(server: McpServer, deps: ToolDeps): void {
       'Answers with the start of the transcript or, when it takes longer than wait_seconds, with the id of the job:',
       `read it later with read_transcript. ${DATA_NOTICE}`,
     ].join(' '),
-    ...{ properties: TRANSCRIBE_SCHEMA, required: [] },
+    properties: TRANSCRIBE_SCHEMA,
+    required: [],
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     run: (given, context) => transcribe(deps, given, context),
   });
@@ -78,7 +79,8 @@ export function addTools(server: McpServer, deps: ToolDeps): void {
   addTool<{ job_id: string }>(server, 'get_job', {
     title: 'Get a job',
     description: `The state of a job: its progress, its cost, its error if it failed. ${DATA_NOTICE}`,
-    ...{ properties: { job_id: READ_SCHEMA.job_id }, required: ['job_id'] },
+    properties: { job_id: READ_SCHEMA.job_id },
+    required: ['job_id'],
     annotations: READ,
     run: async (given, { mcpReq: { signal } }) => json(summaryOf(await client.jobs.get(given.job_id, { signal }))),
   });

@@ -69,8 +69,13 @@ function Canvas({
     const element = place.current!;
     const chart = new uPlot(
       optionsOf({
-        ...{ names: series.names, look, format, utc, stepSeconds: stepOf(series) },
-        ...{ colours: coloursOf(element), width: element.clientWidth },
+        names: series.names,
+        look,
+        format,
+        utc,
+        stepSeconds: stepOf(series),
+        colours: coloursOf(element),
+        width: element.clientWidth,
       }),
       dataOf(series, look) as uPlot.AlignedData,
       element,

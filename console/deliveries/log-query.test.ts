@@ -4,8 +4,15 @@ import type { Delivery } from '#sdk/api.ts';
 import { isListed, logQuery } from './log-query.ts';
 
 const entry = {
-  ...{ id: 'dlv_1', webhook_id: 'wh_1', event_id: 'evt_1', event_type: 'webhook.test', attempt: 2, status: 'failed' },
-  ...{ response_status: 503, error: { reason: 'http_status', message: '' }, created_at: '2026-11-21T09:30:00.000Z' },
+  id: 'dlv_1',
+  webhook_id: 'wh_1',
+  event_id: 'evt_1',
+  event_type: 'webhook.test',
+  attempt: 2,
+  status: 'failed',
+  response_status: 503,
+  error: { reason: 'http_status', message: '' },
+  created_at: '2026-11-21T09:30:00.000Z',
 } as Delivery;
 
 const CASES: [query: Record<string, string>, isListed: boolean][] = [

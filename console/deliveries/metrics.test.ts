@@ -5,7 +5,14 @@ import { metricsQuery, percent, totalsOf } from './metrics.ts';
 
 const bucket = (part: Partial<WebhookMetricsInterval>): WebhookMetricsInterval => ({
   start: '2026-11-21T09:00:00.000Z',
-  ...{ attempts: 0, succeeded: 0, failed: 0, dropped: 0, reasons: {}, p50_ms: null, p95_ms: null, waiting: 0 },
+  attempts: 0,
+  succeeded: 0,
+  failed: 0,
+  dropped: 0,
+  reasons: {},
+  p50_ms: null,
+  p95_ms: null,
+  waiting: 0,
   ...part,
 });
 
@@ -17,7 +24,12 @@ test('totals add up counts and reasons, and name the highest p95, not a sum', ()
   ]);
 
   assert.deepEqual(totals, {
-    ...{ attempts: 13, succeeded: 8, failed: 5, dropped: 2, successRate: 8 / 13, highestP95Ms: 5000 },
+    attempts: 13,
+    succeeded: 8,
+    failed: 5,
+    dropped: 2,
+    successRate: 8 / 13,
+    highestP95Ms: 5000,
     reasons: [
       { reason: 'timeout', failures: 4 },
       { reason: 'tls', failures: 1 },

@@ -40,7 +40,10 @@ export function totalsOf(buckets: readonly WebhookMetricsInterval[]): Totals {
   const p95s = buckets.flatMap(({ p95_ms }) => p95_ms ?? []);
   const attempts = sum('attempts');
   return {
-    ...{ attempts, succeeded: sum('succeeded'), failed: sum('failed'), dropped: sum('dropped') },
+    attempts,
+    succeeded: sum('succeeded'),
+    failed: sum('failed'),
+    dropped: sum('dropped'),
     successRate: attempts === 0 ? null : sum('succeeded') / attempts,
     highestP95Ms: p95s.length === 0 ? null : Math.max(...p95s),
     reasons: [...reasons]

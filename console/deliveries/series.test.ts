@@ -5,7 +5,14 @@ import { durationSeries, outcomeSeries, reasonSeries } from './series.ts';
 
 const bucket = (minute: number, part: Partial<WebhookMetricsInterval>): WebhookMetricsInterval => ({
   start: new Date(60_000 * minute).toISOString(),
-  ...{ attempts: 0, succeeded: 0, failed: 0, dropped: 0, reasons: {}, p50_ms: null, p95_ms: null, waiting: 0 },
+  attempts: 0,
+  succeeded: 0,
+  failed: 0,
+  dropped: 0,
+  reasons: {},
+  p50_ms: null,
+  p95_ms: null,
+  waiting: 0,
   ...part,
 });
 

@@ -4,8 +4,13 @@ import type { Webhook } from '#sdk/api.ts';
 import { changedFields } from './webhook-fields.ts';
 
 const webhook = {
-  ...{ id: 'wh_1', url: 'https://a.example/', description: null, max_per_second: 5, active: true },
-  ...{ events: ['transcription.completed', 'webhook.test'], headers: ['X-Tenant'] },
+  id: 'wh_1',
+  url: 'https://a.example/',
+  description: null,
+  max_per_second: 5,
+  active: true,
+  events: ['transcription.completed', 'webhook.test'],
+  headers: ['X-Tenant'],
 } as unknown as Webhook;
 const { url, events, description, max_per_second } = webhook;
 const same = { url, events, description, max_per_second };

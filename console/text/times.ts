@@ -26,7 +26,8 @@ export function relativeTime(timeMs: number, nowMs: number, utc: boolean): strin
  */
 export function exactTime(iso: string, utc: boolean): string {
   const text = new Date(iso).toLocaleString('en-GB', {
-    ...{ dateStyle: 'medium', timeStyle: 'medium' },
+    dateStyle: 'medium',
+    timeStyle: 'medium',
     ...(utc && { timeZone: 'UTC' }),
   });
   return utc ? `${text} UTC` : text;

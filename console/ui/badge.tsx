@@ -8,9 +8,16 @@ import type { ReactNode } from 'react';
 export type Tone = 'good' | 'bad' | 'wait' | 'neutral';
 
 const TONES: Record<string, Tone> = {
-  ...{ completed: 'good', succeeded: 'good', active: 'good', ready: 'good' },
-  ...{ failed: 'bad', disabled: 'bad', dropped: 'bad' },
-  ...{ queued: 'wait', processing: 'wait', pending: 'wait' },
+  completed: 'good',
+  succeeded: 'good',
+  active: 'good',
+  ready: 'good',
+  failed: 'bad',
+  disabled: 'bad',
+  dropped: 'bad',
+  queued: 'wait',
+  processing: 'wait',
+  pending: 'wait',
 };
 
 /** @param tone  absent: that of the word */

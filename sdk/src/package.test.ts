@@ -132,8 +132,12 @@ const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: p
 
 test('the published package works in plain JavaScript', () => {
   assert.deepEqual(JSON.parse(run('app.js')), {
-    ...{ refusal: 'bad_signature', handled: 1, statuses: [204, 204] },
-    ...{ id: 'job_1', sent: [true], isSame: true },
+    refusal: 'bad_signature',
+    handled: 1,
+    statuses: [204, 204],
+    id: 'job_1',
+    sent: [true],
+    isSame: true,
   });
 });
 
@@ -224,7 +228,13 @@ async function bundle(code: string, format: 'esm' | 'iife' = 'esm', plugins: Plu
   const { outputFiles } = await build({
     plugins,
     stdin: { contents: code, resolveDir: project },
-    ...{ bundle: true, minify: true, platform: 'browser', target: 'es2022', write: false, format, globalName: 'sdk' },
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    target: 'es2022',
+    write: false,
+    format,
+    globalName: 'sdk',
   });
   return outputFiles[0]!.text;
 }

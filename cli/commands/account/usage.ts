@@ -55,7 +55,13 @@ function sumOf(rows: UsageRow[]): UsageRow {
   const sum = (field: 'jobs' | 'failed' | 'canceled' | 'audio_seconds' | 'billed_seconds' | 'cost') =>
     rows.reduce((total, row) => total + row[field], 0);
   return {
-    ...{ start: '', end: '', jobs: sum('jobs'), failed: sum('failed'), canceled: sum('canceled') },
-    ...{ audio_seconds: sum('audio_seconds'), billed_seconds: sum('billed_seconds'), cost: sum('cost') },
+    start: '',
+    end: '',
+    jobs: sum('jobs'),
+    failed: sum('failed'),
+    canceled: sum('canceled'),
+    audio_seconds: sum('audio_seconds'),
+    billed_seconds: sum('billed_seconds'),
+    cost: sum('cost'),
   };
 }

@@ -77,8 +77,12 @@ async function listJobs(session: Session, filter: Filter): Promise<void> {
   const client = await session.client();
   const query = {
     ...pageOf(filter),
-    ...{ status: filter.status, plan: filter.plan, query: filter.query, metadata: filter.metadata },
-    ...{ created_after: filter.after, created_before: filter.before },
+    status: filter.status,
+    plan: filter.plan,
+    query: filter.query,
+    metadata: filter.metadata,
+    created_after: filter.after,
+    created_before: filter.before,
   };
   await showCsvList(session, filter, client.jobs.list(query), {
     head: ['job', 'status', 'plan', 'length', 'credits', 'created', 'file'],

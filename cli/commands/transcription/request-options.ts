@@ -55,13 +55,23 @@ export function addRequestOptions(command: Command, leftOut: readonly string[] =
 /** The fields of the request. */
 export function requestParams(flags: RequestFlags): TranscribeParams {
   return {
-    ...{ plan: flags.plan, language: flags.language, timestamps: flags.words ? 'word' : undefined },
-    ...{ diarize: flags.diarize, speakers: flags.speakers },
-    ...{ min_speakers: flags.minSpeakers, max_speakers: flags.maxSpeakers },
-    ...{ multichannel: flags.multichannel, audio_track: readTrack(flags.audioTrack), translate_to: flags.translateTo },
-    ...{ prompt: flags.prompt, keywords: flags.keyword, replacements: flags.replace },
-    ...{ metadataText: readMetadata(flags), delete_after_seconds: flags.deleteAfter },
-    ...{ webhook_url: flags.webhookUrl, webhook_secret: flags.webhookSecret },
+    plan: flags.plan,
+    language: flags.language,
+    timestamps: flags.words ? 'word' : undefined,
+    diarize: flags.diarize,
+    speakers: flags.speakers,
+    min_speakers: flags.minSpeakers,
+    max_speakers: flags.maxSpeakers,
+    multichannel: flags.multichannel,
+    audio_track: readTrack(flags.audioTrack),
+    translate_to: flags.translateTo,
+    prompt: flags.prompt,
+    keywords: flags.keyword,
+    replacements: flags.replace,
+    metadataText: readMetadata(flags),
+    delete_after_seconds: flags.deleteAfter,
+    webhook_url: flags.webhookUrl,
+    webhook_secret: flags.webhookSecret,
   };
 }
 

@@ -26,7 +26,9 @@ async function search(session: Session, options: SearchOptions, words: string[])
   const query = {
     q: words.map(quotePhrase).join(' '),
     ...pageOf(options),
-    ...{ language: options.language, created_after: options.after, created_before: options.before },
+    language: options.language,
+    created_after: options.after,
+    created_before: options.before,
   };
   await showResults(session, options, client.search(query), {
     show: (results) => {

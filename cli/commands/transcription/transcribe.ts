@@ -55,8 +55,11 @@ async function transcribe(session: Session, flags: TranscribeFlags, words: strin
   // Loads the client of the API, which the help does not need.
   const { transcribeAll } = await import('./transcribe-files.ts');
   await transcribeAll(session, inputs, {
-    ...{ params: requestParams(flags), format, captions: flags },
-    ...{ isAsync: flags.async === true, parallel: Math.min(flags.parallel, inputs.length) },
+    params: requestParams(flags),
+    format,
+    captions: flags,
+    isAsync: flags.async === true,
+    parallel: Math.min(flags.parallel, inputs.length),
   });
 }
 

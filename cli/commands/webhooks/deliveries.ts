@@ -62,8 +62,14 @@ async function listDeliveries(session: Session, filter: Filter, webhookId: strin
   const client = await session.client();
   const query = {
     ...pageOf(filter),
-    ...{ status: filter.status, event_type: filter.type, event_id: filter.event, reason: filter.reason },
-    ...{ status_class: filter.statusClass, attempt: filter.attempt, after: filter.after, before: filter.before },
+    status: filter.status,
+    event_type: filter.type,
+    event_id: filter.event,
+    reason: filter.reason,
+    status_class: filter.statusClass,
+    attempt: filter.attempt,
+    after: filter.after,
+    before: filter.before,
   };
   await showList(session, filter, client.webhooks.deliveries(webhookId, query), {
     head: ['delivery', 'status', 'attempt', 'answer', 'took', 'type', 'event', 'created'],

@@ -29,7 +29,8 @@ describe('verbatim signature', () => {
     const standard = await runVerbatim([...words, '--event-id', 'evt_1', '--json'], { env, stdin: BODY });
 
     assert.deepEqual(signed, {
-      ...{ code: 0, stderr: '' },
+      code: 0,
+      stderr: '',
       stdout: `X-Service-Timestamp: ${TIMESTAMP}\nX-Service-Signature: ${SIGNATURE}\n`,
     });
     assert.equal(fromFile.stdout, `${SIGNATURE}\n`);

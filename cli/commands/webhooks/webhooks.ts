@@ -113,7 +113,10 @@ async function updateWebhook(session: Session, options: Changes, id: string): Pr
 function readChanges({ url, events, description, maxPerSecond, headersFile, enable, disable }: Changes) {
   const headers = headersFile === undefined ? undefined : readJson(readTextFile(headersFile), headersFile);
   return {
-    ...{ url, events, description, max_per_second: maxPerSecond },
+    url,
+    events,
+    description,
+    max_per_second: maxPerSecond,
     headers: headers as Record<string, string> | undefined,
     active: enable || disable ? enable === true : undefined,
   };

@@ -18,8 +18,16 @@ function open(post: Post, more: Partial<ForwarderOptions> = {}) {
   const stop = new AbortController();
   const attempts: Attempt[] = [];
   const forwarder = new Forwarder({
-    ...{ targets: readTargets('3000/hooks', []), signing, post, clock, random: () => 0.5, failShare: 0 },
-    ...{ retryDelaysMs: [], signal: stop.signal, onAttempt: (attempt: Attempt) => attempts.push(attempt), ...more },
+    targets: readTargets('3000/hooks', []),
+    signing,
+    post,
+    clock,
+    random: () => 0.5,
+    failShare: 0,
+    retryDelaysMs: [],
+    signal: stop.signal,
+    onAttempt: (attempt: Attempt) => attempts.push(attempt),
+    ...more,
   });
   const send = async (id: string) => (await forwarder.accept(eventOf(id))).ended;
   return { clock, stop, attempts, forwarder, send };

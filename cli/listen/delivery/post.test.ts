@@ -114,7 +114,9 @@ test('a host on which nothing listens is reported at once, and then each change,
   let isUp = false;
   const host = new URL('http://localhost:3000/');
   const { first } = watchTargets([host], {
-    ...{ clock, signal: stop.signal, probe: async () => isUp },
+    clock,
+    signal: stop.signal,
+    probe: async () => isUp,
     onChange: ({ host: name }, up) => changes.push(`${name} ${up}`),
   });
 

@@ -19,7 +19,12 @@ const refused: Outcome = { kind: 'failed', reason: 'refused', message: 'nothing 
 const attemptOf = (outcome: Outcome, more: Partial<Attempt> = {}): Attempt => ({
   event: { id: 'evt_1', type: 'transcription.completed', body: '' },
   url: new URL('http://localhost:3000/hooks?token=hidden'),
-  ...{ attempt: 1, request: { headers: {}, body: '' }, outcome, durationMs: 9.4, retryInMs: null, ...more },
+  attempt: 1,
+  request: { headers: {}, body: '' },
+  outcome,
+  durationMs: 9.4,
+  retryInMs: null,
+  ...more,
 });
 const lineOf = (attempt: Attempt, options = {}) => {
   const { view, lines } = open(options);

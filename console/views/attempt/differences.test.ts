@@ -7,7 +7,10 @@ type Attempt = Parameters<typeof differencesOf>[0];
 
 function attempt(more: Partial<Attempt> = {}): Attempt {
   return {
-    ...{ url: 'https://a.example/', status: 'failed', response_status: 500, remote_address: '203.0.113.7' },
+    url: 'https://a.example/',
+    status: 'failed',
+    response_status: 500,
+    remote_address: '203.0.113.7',
     error: { reason: 'http_status', message: '' },
     request: { headers: { 'Content-Type': 'application/json' }, body: '{}' },
     response: { headers: { server: 'nginx', date: 'one' }, body: 'no' },

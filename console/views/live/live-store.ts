@@ -20,7 +20,13 @@ export type LiveState = {
 };
 
 const IDLE: LiveState = {
-  ...{ phase: 'idle', startedAtMs: 0, segments: [], open: null, jobId: null, isConnected: true, warnings: [] },
+  phase: 'idle',
+  startedAtMs: 0,
+  segments: [],
+  open: null,
+  jobId: null,
+  isConnected: true,
+  warnings: [],
   problem: null,
 };
 const FLOOR_DB = -60;

@@ -50,7 +50,14 @@ export function addUpload(source: Source, seconds: number | null = null): number
   const id = ++lastId;
   const isFile = source instanceof File;
   const upload: Upload = {
-    ...{ id, source, seconds, state: 'ready', part: 0, error: null, jobId: null, params: {} },
+    id,
+    source,
+    seconds,
+    state: 'ready',
+    part: 0,
+    error: null,
+    jobId: null,
+    params: {},
     name: isFile ? source.webkitRelativePath || source.name : source.url,
     sizeBytes: isFile ? source.size : null,
     idempotencyKey: newKey(),

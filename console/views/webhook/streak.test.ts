@@ -8,8 +8,11 @@ const failing = { active: true, consecutive_failures: 7, failing_since: '2026-11
 
 test('a webhook is disabled at the earliest when its streak is old enough', () => {
   assert.deepEqual(streakOf(failing, LIMITS, at('10:20')), {
-    ...{ failures: 7, limit: 10, share: 0.7 },
-    ...{ failingSinceMs: at('10:12'), disabledFromMs: at('10:42') },
+    failures: 7,
+    limit: 10,
+    share: 0.7,
+    failingSinceMs: at('10:12'),
+    disabledFromMs: at('10:42'),
   });
 });
 

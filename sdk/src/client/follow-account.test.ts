@@ -19,8 +19,13 @@ const resend = (id: string, delivery: string): Frame => [
   'resend',
   'T1',
   {
-    ...{ id, type: 'webhook.test', created_at: 'T', sha256: '', body: body(id) },
-    ...{ webhook_id: 'wh_1', delivery_id: delivery },
+    id,
+    type: 'webhook.test',
+    created_at: 'T',
+    sha256: '',
+    body: body(id),
+    webhook_id: 'wh_1',
+    delivery_id: delivery,
   },
 ];
 const HELLO: Frame = ['hello', 'T0', { account: 'acct_1', version: '1', now: 'T0', oldest_id: null }];

@@ -40,7 +40,14 @@ const stream =
 const job = (state: string, more: object = {}): Step => ({
   status: 200,
   json: {
-    ...{ id: 'job_1', status: state, progress: 0, segments: null, text: null, error: null, metadata: null, ...more },
+    id: 'job_1',
+    status: state,
+    progress: 0,
+    segments: null,
+    text: null,
+    error: null,
+    metadata: null,
+    ...more,
   },
 });
 

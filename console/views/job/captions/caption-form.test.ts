@@ -8,7 +8,12 @@ test('fields that are empty, or no number within the limits, are left out of the
   assert.deepEqual(
     captionParams({
       ...NO_SHAPE,
-      ...{ format: 'vtt', hasNames: true, max_line_length: '9', max_lines: '1.5', min_gap: '0', max_duration: 'x' },
+      format: 'vtt',
+      hasNames: true,
+      max_line_length: '9',
+      max_lines: '1.5',
+      min_gap: '0',
+      max_duration: 'x',
     }),
     { format: 'vtt', speakers: 'true', min_gap: 0 },
   );

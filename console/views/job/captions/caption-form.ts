@@ -30,8 +30,14 @@ export const FIELDS: readonly (Field & { usual: number })[] = [
 
 /** One caption per segment. */
 export const NO_SHAPE: CaptionForm = {
-  ...{ format: 'srt', hasNames: false, max_line_length: '', max_lines: '', min_duration: '', max_duration: '' },
-  ...{ max_chars_per_second: '', min_gap: '' },
+  format: 'srt',
+  hasNames: false,
+  max_line_length: '',
+  max_lines: '',
+  min_duration: '',
+  max_duration: '',
+  max_chars_per_second: '',
+  min_gap: '',
 };
 
 /** The form with the values of the common broadcasting guides. */

@@ -3,7 +3,12 @@ export type Cue = { start: number; end: number; lines: string[]; speaker: string
 
 const TIMES = /^(?:(\d+):)?(\d\d):(\d\d)[.,](\d{3}) --> (?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})/;
 const ENTITIES: Record<string, string> = {
-  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&nbsp;': '\u00a0', '&lrm;': '\u200e', '&rlm;': '\u200f' },
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&nbsp;': '\u00a0',
+  '&lrm;': '\u200e',
+  '&rlm;': '\u200f',
 };
 // Captions of several channels overlap; more than this many at the same time are not looked for.
 const MAX_OVERLAP = 8;

@@ -30,7 +30,10 @@ export function useCaptions(id: string, version: unknown, isShown: boolean): Job
   });
   const cues = useMemo(() => (data === undefined ? [] : readCaptions(data, format)), [data, format]);
   return {
-    ...{ form, cues, error, text: data ?? null },
+    form,
+    cues,
+    error,
+    text: data ?? null,
     setForm: (change) => setForm((before) => ({ ...before, ...change })),
     refetch: () => void refetch(),
   };

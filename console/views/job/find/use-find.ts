@@ -36,7 +36,9 @@ export function useFind({
     if (at >= 0) rows.current?.show(found[at]!.segment);
   };
   return {
-    ...{ query, matches, current: chosen },
+    query,
+    matches,
+    current: chosen,
     setQuery(text) {
       setQuery(text);
       const found = findAll(texts, text);

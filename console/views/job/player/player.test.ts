@@ -9,7 +9,11 @@ function openPlayer({ hasAudio = true } = {}) {
     for (const listener of listeners.get(type) ?? []) listener();
   };
   const media: Media & { paused: boolean } = {
-    ...{ src: '', currentTime: 0, duration: 60, paused: true, playbackRate: 1 },
+    src: '',
+    currentTime: 0,
+    duration: 60,
+    paused: true,
+    playbackRate: 1,
     async play() {
       media.paused = false;
       emit('play');
@@ -34,7 +38,10 @@ function openPlayer({ hasAudio = true } = {}) {
     emit('loadedmetadata');
   }
   return {
-    ...{ media, player, times, emit },
+    media,
+    player,
+    times,
+    emit,
     frames: () => waiting.length,
     /** The next frame, with the sound at this time. */
     frame(seconds: number) {

@@ -51,7 +51,11 @@ function useDrawing(canvas: RefObject<HTMLCanvasElement | null>, player: Player,
       const scale = devicePixelRatio;
       const { color, caretColor } = getComputedStyle(element);
       drawBars(surface, bars, {
-        ...{ width: element.width, height: element.height, step: STEP_PX * scale, fill: FILL_PX * scale, played },
+        width: element.width,
+        height: element.height,
+        step: STEP_PX * scale,
+        fill: FILL_PX * scale,
+        played,
         colors: { played: color, ahead: caretColor },
       });
     };

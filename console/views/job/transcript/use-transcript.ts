@@ -28,7 +28,11 @@ export function useTranscript(job: Pick<Job, 'id' | 'segments'>, stored: Transcr
   const voices = useMemo(() => voicesOf(originals, stored.speakers), [originals, stored.speakers]);
   useEffect(() => () => void edits.flush(), [edits]);
   return {
-    ...{ originals, segments, index, edits, voices },
+    originals,
+    segments,
+    index,
+    edits,
+    voices,
     voiceAt: (at) => voices.get(voiceOf(originals[at]!) ?? '') ?? null,
   };
 }

@@ -3,7 +3,8 @@ import test from 'node:test';
 import { voiceOf, voicesOf } from './voices.ts';
 
 const part = (start: number, end: number, voice: { speaker?: string | null; channel?: number } = {}) => ({
-  ...{ start, end },
+  start,
+  end,
   ...voice,
 });
 

@@ -141,8 +141,11 @@ test('audio that the service fetches is a JSON body', async () => {
   const { headers: sent, body } = server.requests[0]!;
   assert.equal(sent['content-type'], 'application/json');
   assert.deepEqual(JSON.parse(String(body)), {
-    ...{ keywords: ['a'], metadata: '1', async: true },
-    ...{ audio_url: 'https://example.com/a.mp3', audio_url_headers: headers },
+    keywords: ['a'],
+    metadata: '1',
+    async: true,
+    audio_url: 'https://example.com/a.mp3',
+    audio_url_headers: headers,
   });
 });
 

@@ -229,8 +229,13 @@ for (const [type, status] of Object.entries(ERROR_STATUS)) {
     assert.deepEqual(
       { type: error.type, shown, param, docs, requestId, jobId, message },
       {
-        ...{ type, shown: status, param: 'url', docs: `${server.url}/docs/errors#${type}` },
-        ...{ requestId: 'req_1', jobId: 'job_1', message: 'Do this.' },
+        type,
+        shown: status,
+        param: 'url',
+        docs: `${server.url}/docs/errors#${type}`,
+        requestId: 'req_1',
+        jobId: 'job_1',
+        message: 'Do this.',
       },
     );
     if (error instanceof sdk.InsufficientBalanceError) assert.deepEqual([error.needed, error.available], [3, 2]);

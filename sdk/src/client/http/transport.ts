@@ -167,8 +167,13 @@ export class Transport {
     const startedAt = clock.now();
     const report = (answer: Response | null) =>
       options.onRequest?.({
-        ...{ method, path, attempt: attempt + 1, status: answer?.status ?? null, headers: answer?.headers ?? null },
-        ...{ requestId: answer?.headers.get('x-request-id') ?? null, durationMs: clock.now() - startedAt },
+        method,
+        path,
+        attempt: attempt + 1,
+        status: answer?.status ?? null,
+        headers: answer?.headers ?? null,
+        requestId: answer?.headers.get('x-request-id') ?? null,
+        durationMs: clock.now() - startedAt,
       });
     try {
       const answer = await (payload?.fetch ?? options.fetch ?? fetch)(url, init).catch((cause: unknown) => {

@@ -16,7 +16,9 @@ import {
 } from '../index.ts';
 
 const CREATED = {
-  ...{ id: 'job_1', path: '/v1/live/job_1', token: 'lt_1' },
+  id: 'job_1',
+  path: '/v1/live/job_1',
+  token: 'lt_1',
   limits: { frame_bytes: 1_000, resume_seconds: 60 },
 };
 // Waits that end by their signal only: of a request, of the first message, of the watch for silence, of the look at a

@@ -150,7 +150,11 @@ function checkHeaders({ causes, found }: SignatureHeaders, prefix: string): Sign
 function checkSignature({ causes }: SignatureHeaders, isReadable: boolean, mistakes: Found): SignatureCheck {
   const expected = 'HMAC-SHA256 of the timestamp, a dot and the raw body, under the whole secret';
   const check = (result: SignatureCheck['result'], message: string, found: string | null): SignatureCheck => ({
-    ...{ name: 'signature', result, message, expected, found },
+    name: 'signature',
+    result,
+    message,
+    expected,
+    found,
   });
   if (!isReadable) return check('unknown', 'Without signature and timestamp it cannot be checked.', null);
   if (mistakes === null && causes.includes('bad_timestamp')) {
@@ -167,7 +171,10 @@ function checkBody(
   mistakes: Found,
 ): SignatureCheck {
   const check = (result: SignatureCheck['result'], message: string, found: string | null): SignatureCheck => ({
-    ...{ name: 'body', result, message, found },
+    name: 'body',
+    result,
+    message,
+    found,
     expected: difference ? `${difference.sentBytes} bytes, as sent` : 'the bytes that were sent',
   });
   if (isParsed) return check('wrong', 'It is an object that was parsed, not the raw body.', 'an object');
