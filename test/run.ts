@@ -90,8 +90,11 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
     `--test-timeout=${TEST_TIMEOUT_MS}`,
   ];
   const env = {
-    ...{ ...process.env, PATH: searchPath(), TMPDIR: temporary },
-    ...{ TEST_DATABASE_URL: databaseUrl, TEST_NEW_CLUSTER: path.join(home, 'new-cluster') },
+    ...process.env,
+    PATH: searchPath(),
+    TMPDIR: temporary,
+    TEST_DATABASE_URL: databaseUrl,
+    TEST_NEW_CLUSTER: path.join(home, 'new-cluster'),
   };
   const runner = spawn(process.execPath, [...flags, ...files], { stdio: 'inherit', env });
   const stop = () => runner.kill('SIGINT');

@@ -65,9 +65,15 @@ test('a channel with one sound is not silent, and a single channel is distinct',
   click[70_000] = 64;
 
   assert.deepEqual(await compareChannels(inChunks([click, click])), {
-    ...{ channels: 2, distinct: [0], copies: [1], silent: [] },
+    channels: 2,
+    distinct: [0],
+    copies: [1],
+    silent: [],
   });
   assert.deepEqual(await compareChannels(inChunks([silence(0.01)])), {
-    ...{ channels: 1, distinct: [0], copies: [], silent: [0] },
+    channels: 1,
+    distinct: [0],
+    copies: [],
+    silent: [0],
   });
 });

@@ -64,7 +64,9 @@ for (const [what, bytes, { offset = HEADER_BYTES, length = SAMPLES_BYTES }] of P
 
     assert.deepEqual(found, { offset, length });
     assert.deepEqual(probed, {
-      ...{ kind: 'audio', format: 'wav', durationMs: Math.ceil(length / 32) },
+      kind: 'audio',
+      format: 'wav',
+      durationMs: Math.ceil(length / 32),
       tracks: [{ index: 0, language: null, title: null, codec: 'pcm_s16le', channels: 1, default: true }],
     });
     const samples = pieces.flatMap((piece) => [...piece]);

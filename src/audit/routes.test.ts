@@ -63,7 +63,8 @@ test('what an operator changes is listed: who, when, what and from which address
       account_id: id,
       target_id: credit.body.id,
     },
-    ...{ details: { amount: -2.5 }, address: '127.0.0.1' },
+    details: { amount: -2.5 },
+    address: '127.0.0.1',
   });
 });
 

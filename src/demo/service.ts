@@ -47,7 +47,10 @@ export async function startService(options: {
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: undefined,
-      ...{ DATA_DIR: options.dataDir, HOST: '127.0.0.1', PORT: String(options.port), ...options.env },
+      DATA_DIR: options.dataDir,
+      HOST: '127.0.0.1',
+      PORT: String(options.port),
+      ...options.env,
     },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -39,7 +39,10 @@ for (const [what, value, cell] of CELLS) {
 
 test('fields of objects have columns; numbers stay numbers; lists and metadata are JSON as it was written', () => {
   const row = {
-    ...{ id: 'x', amount: -2.5, balance: { held: 0 }, list: ['=a', 'b'] },
+    id: 'x',
+    amount: -2.5,
+    balance: { held: 0 },
+    list: ['=a', 'b'],
     metadata: new RawJson(' {"n":1.10} '),
   };
 

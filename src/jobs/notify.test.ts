@@ -10,8 +10,16 @@ import { endJob } from './end/end.ts';
 import type { Outcome } from './job.ts';
 
 const OUTCOME: Outcome = {
-  ...{ kind: 'completed', model: 'fake', language: 'en', transcript: 'words', segments: '[]', speakers: null },
-  ...{ words: null, warnings: [], durationMs: 1000, chargedMs: 1000 },
+  kind: 'completed',
+  model: 'fake',
+  language: 'en',
+  transcript: 'words',
+  segments: '[]',
+  speakers: null,
+  words: null,
+  warnings: [],
+  durationMs: 1000,
+  chargedMs: 1000,
 };
 
 async function addWebhook(db: Database, { id, shard }: Pick<Account, 'id' | 'shard'>): Promise<void> {

@@ -4,7 +4,12 @@ import { evaluateKey, isIdempotencyKey, isKeptStatus, type KeyDecision, type Sto
 
 const ROUTE = 'POST /v1/webhooks';
 const running: StoredKey = {
-  ...{ route: ROUTE, fingerprint: null, isAnswered: false, isLeaseOver: false, isExpired: false, jobId: null },
+  route: ROUTE,
+  fingerprint: null,
+  isAnswered: false,
+  isLeaseOver: false,
+  isExpired: false,
+  jobId: null,
 };
 const bound = { ...running, fingerprint: 'a', jobId: 'job_1' };
 const answered = { ...running, fingerprint: 'a', isAnswered: true };

@@ -18,7 +18,10 @@ type Account = Awaited<ReturnType<typeof makeStreamAccount>>;
 
 const emit = (sql: Sql, account: Account, text = 'hello') =>
   emitEvent(sql, {
-    ...{ account, type: 'transcription.completed', jobId: null, metadata: null },
+    account,
+    type: 'transcription.completed',
+    jobId: null,
+    metadata: null,
     data: { job: { id: 'job_1', text } },
   });
 
@@ -139,7 +142,9 @@ test('a frame for which there is no memory ends the stream; frames count until t
     { ...runtimeOn(db), accountChanges: null as never, version: '1.2.3', memory: { hold, reserve: () => undefined } },
     { sources: [eventSource(db, owner, null)], start, hello: {} },
     {
-      ...{ next: () => new Promise<void>(() => undefined), taken: () => undefined, isClosed: () => false },
+      next: () => new Promise<void>(() => undefined),
+      taken: () => undefined,
+      isClosed: () => false,
       [Symbol.dispose]: () => undefined,
     },
     new AbortController().signal,

@@ -88,7 +88,8 @@ class Storm {
     return {
       lost: [...this.#service.committed.keys()].filter((id) => !received.has(id)),
       received: received.size,
-      ...{ duplicates, wrong: [...wrong, ...this.#changed()] },
+      duplicates,
+      wrong: [...wrong, ...this.#changed()],
       connections: this.#service.connections,
       faults: this.#faults,
       simulatedMinutes: Math.round((this.#clock.now() - STARTED_MS) / 60_000),
@@ -165,7 +166,11 @@ class Machine {
       targets: readTargets('localhost:3000/hooks', []),
       signing: { secret: target.secret, headerPrefix: 'X-Service-' },
       post: target.postFrom(this.#clock),
-      ...{ clock: this.#clock, random: Math.random, failShare: 0, retryDelaysMs: [30_000, 60_000], signal },
+      clock: this.#clock,
+      random: Math.random,
+      failShare: 0,
+      retryDelaysMs: [30_000, 60_000],
+      signal,
       onAttempt: () => undefined,
     });
     runListener({

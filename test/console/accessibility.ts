@@ -9,11 +9,15 @@ type Fault = { tag: string; attributes: Record<string, string>; styles?: string;
 const FAULTS: readonly Fault[] = [
   { tag: 'img', attributes: { id: 'everywhere' }, finds: /^light: image-alt: .*everywhere/ },
   {
-    ...{ tag: 'p', attributes: { id: 'dim' }, finds: /^dark: color-contrast: .*dim/ },
+    tag: 'p',
+    attributes: { id: 'dim' },
+    finds: /^dark: color-contrast: .*dim/,
     styles: '#dim { color: light-dark(#000, #222); background: light-dark(#fff, #111); }',
   },
   {
-    ...{ tag: 'p', attributes: { id: 'forced' }, finds: /^forced colours: color-contrast: .*forced/ },
+    tag: 'p',
+    attributes: { id: 'forced' },
+    finds: /^forced colours: color-contrast: .*forced/,
     styles: '@media (forced-colors: active) { #forced { forced-color-adjust: none; color: #777; background: #888; } }',
   },
   {
@@ -26,36 +30,52 @@ const FAULTS: readonly Fault[] = [
   },
   { tag: 'i', attributes: { id: 'other' }, finds: /^$/ },
   {
-    ...{ tag: 'p', attributes: { id: 'large' }, finds: /^200 % text: 1\d{3} px wide: .*large/ },
+    tag: 'p',
+    attributes: { id: 'large' },
+    finds: /^200 % text: 1\d{3} px wide: .*large/,
     styles: '#large { width: 45rem; }',
   },
   {
-    ...{ tag: 'p', attributes: { id: 'cut' }, finds: /^200 % text: cut at 250 of \d+ px: .*cut/ },
+    tag: 'p',
+    attributes: { id: 'cut' },
+    finds: /^200 % text: cut at 250 of \d+ px: .*cut/,
     styles: '#cut { width: 250px; white-space: nowrap; overflow: hidden; }',
   },
   {
-    ...{ tag: 'p', attributes: { id: 'wide' }, finds: /^320 px: \d+ px wide: .*wide/ },
+    tag: 'p',
+    attributes: { id: 'wide' },
+    finds: /^320 px: \d+ px wide: .*wide/,
     styles: '#wide { min-width: 800px; }',
   },
   { tag: 'button', attributes: { id: 'skipped', tabindex: '-1' }, finds: /^keyboard: not reached: .*skipped/ },
   {
-    ...{ tag: 'button', attributes: { id: 'unseen' }, finds: /^keyboard: has no visible focus: .*unseen/ },
+    tag: 'button',
+    attributes: { id: 'unseen' },
+    finds: /^keyboard: has no visible focus: .*unseen/,
     styles: '#unseen { outline: none; }',
   },
   {
-    ...{ tag: 'button', attributes: { id: 'moved' }, finds: /^keyboard: reached after .*unseen.*: .*moved/ },
+    tag: 'button',
+    attributes: { id: 'moved' },
+    finds: /^keyboard: reached after .*unseen.*: .*moved/,
     styles: '#moved { display: block; position: relative; top: -6rem; }',
   },
   {
-    ...{ tag: 'button', attributes: { id: 'aside' }, finds: /^keyboard: has the focus outside of the window: .*aside/ },
+    tag: 'button',
+    attributes: { id: 'aside' },
+    finds: /^keyboard: has the focus outside of the window: .*aside/,
     styles: '#aside { position: fixed; left: -20rem; }',
   },
   {
-    ...{ tag: 'button', attributes: { id: 'covered' }, finds: /^keyboard: has the focus behind .*covered/ },
+    tag: 'button',
+    attributes: { id: 'covered' },
+    finds: /^keyboard: has the focus behind .*covered/,
     styles: '#covered { position: fixed; right: 0; bottom: 0; width: 3rem; }',
   },
   {
-    ...{ tag: 'p', attributes: { id: 'cover' }, finds: /^$/ },
+    tag: 'p',
+    attributes: { id: 'cover' },
+    finds: /^$/,
     styles:
       '#cover { position: fixed; right: 0; bottom: 0; width: 20rem; height: 5rem; margin: 0; background: Canvas; }',
   },

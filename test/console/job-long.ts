@@ -15,7 +15,9 @@ const MAX_LIVE_CPU_MS = 5_000;
 const segments: Segment[] = Array.from({ length: SEGMENTS }, (_, at) => {
   const start = at * WORDS_PER_SEGMENT * WORD_SECONDS;
   const words = Array.from({ length: WORDS_PER_SEGMENT }, (_, word) => ({
-    ...{ text: `w${at}x${word}`, start: round(start + word * WORD_SECONDS), confidence: word === 0 ? 0.2 : 0.9 },
+    text: `w${at}x${word}`,
+    start: round(start + word * WORD_SECONDS),
+    confidence: word === 0 ? 0.2 : 0.9,
     end: round(start + (word + 1) * WORD_SECONDS),
   }));
   const text = words.map((word) => word.text).join(' ');

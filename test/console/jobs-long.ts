@@ -19,10 +19,25 @@ function madeJob(index: number) {
   const time = new Date(Date.now() - index * 1_000).toISOString();
   const audio = { filename: `${index}.wav`, format: 'wav', duration_seconds: 60, size_bytes: 1_000, source: null };
   return {
-    ...{ id: `job_${index}`, status: 'completed', plan: 'pro', model: 'tone', language: 'en', translated_to: null },
-    ...{ audio: { ...audio, channels: 1, tracks: [] }, metadata: null, options: {}, text: 'one two three' },
-    ...{ speakers: null, warnings: [], error: null, cost: 1, progress: 1, expires_at: null },
-    ...{ created_at: time, started_at: time, completed_at: time },
+    id: `job_${index}`,
+    status: 'completed',
+    plan: 'pro',
+    model: 'tone',
+    language: 'en',
+    translated_to: null,
+    audio: { ...audio, channels: 1, tracks: [] },
+    metadata: null,
+    options: {},
+    text: 'one two three',
+    speakers: null,
+    warnings: [],
+    error: null,
+    cost: 1,
+    progress: 1,
+    expires_at: null,
+    created_at: time,
+    started_at: time,
+    completed_at: time,
   };
 }
 

@@ -166,7 +166,8 @@ export const flows: Flow[] = [
         .locator('input[type=file]')
         .first()
         .setInputFiles({
-          ...{ name: file.name, mimeType: 'audio/wav' },
+          name: file.name,
+          mimeType: 'audio/wav',
           buffer: Buffer.from(await file.arrayBuffer()),
         });
       await page.getByText('Words, track, metadata').click();

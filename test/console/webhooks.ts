@@ -183,7 +183,9 @@ export const flows: Flow[] = [
     async run({ page, open, account, receiver, checkView }) {
       const owner = await account();
       const { id } = await owner.api.webhooks.create({
-        ...{ url: receiver.url, events: EVENTS, headers: { 'X-Tenant': 'acme' } },
+        url: receiver.url,
+        events: EVENTS,
+        headers: { 'X-Tenant': 'acme' },
       });
       await open(owner.key, `/webhooks/${id}?tab=secret`);
       const signing = page.getByRole('table', { name: 'What is signed by which secret' });

@@ -78,9 +78,12 @@ test('the bill of materials of an image lists the npm packages that are in it', 
   const [, settings = ''] = /^ENV (npm_config_sbom_[\s\S]*?)\n(?! )/m.exec(DOCKERFILE) ?? [];
   const [, command = ''] = /^RUN (.*npm sbom.*)$/m.exec(DOCKERFILE) ?? [];
   const manifest = {
-    ...{ name: 'verbatim', version: '1.0.0', dependencies: { typebox: '*' } },
+    name: 'verbatim',
+    version: '1.0.0',
+    dependencies: { typebox: '*' },
     // As in the slim image, and as in every image.
-    ...{ optionalDependencies: { 'sherpa-onnx-node': '*' }, devDependencies: { typescript: '*' } },
+    optionalDependencies: { 'sherpa-onnx-node': '*' },
+    devDependencies: { typescript: '*' },
   };
   fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
   fs.cpSync(

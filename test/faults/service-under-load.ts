@@ -90,7 +90,9 @@ export async function openServiceUnderLoad(
     get databaseUrl() {
       return outside?.url() ?? embeddedUrl(dataDir);
     },
-    ...{ kill, find, dataDir },
+    kill,
+    find,
+    dataDir,
     findDatabase: () => find('postgres').flatMap((pid) => [pid, ...descendantsOf(pid).map((child) => child.pid)]),
     async stopDatabase() {
       await outside!.stop();

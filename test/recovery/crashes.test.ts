@@ -33,7 +33,10 @@ async function openEnvironment(kind: (typeof DATABASES)[number], places = PLACES
     LOG_LEVEL: 'info',
   });
   return {
-    ...{ engine, service, receiver, jobs: new JobTable(service) },
+    engine,
+    service,
+    receiver,
+    jobs: new JobTable(service),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await engine[Symbol.asyncDispose]();

@@ -36,8 +36,11 @@ test('no name or metadata of a file steers where it is in the bucket, and no cre
 }, async () => {
   const bucket = await openVersityGateway();
   await using service = await openService({
-    ...{ ...ENGINES, ...bucket.env, STORAGE_URL: `s3://${bucket.bucket}/calls/2026` },
-    ...{ LOG_LEVEL: 'debug', RATE_LIMIT_TRANSCRIBE: 'off' },
+    ...ENGINES,
+    ...bucket.env,
+    STORAGE_URL: `s3://${bucket.bucket}/calls/2026`,
+    LOG_LEVEL: 'debug',
+    RATE_LIMIT_TRANSCRIBE: 'off',
   });
   const { key } = await service.account();
 

@@ -257,9 +257,13 @@ test('hostile media', { timeout: 180_000 }, async (t) => {
   const temporary = path.join(folder.path, 'temporary');
   mkdirSync(temporary);
   await using service = await openService({
-    ...{ ...LIMITS, TMPDIR: temporary },
-    ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
-    ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off', MAX_UPLOADS_PER_ACCOUNT: '100' },
+    ...LIMITS,
+    TMPDIR: temporary,
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+    RATE_LIMIT_TRANSCRIBE: 'off',
+    RATE_LIMIT_DEFAULT: 'off',
+    MAX_UPLOADS_PER_ACCOUNT: '100',
   });
   const { key } = await service.account();
   const environment: Environment = { folder, dataDir: service.dataDir, webPort: web.port };

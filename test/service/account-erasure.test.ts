@@ -66,8 +66,12 @@ test('a deleted account is unknown at once, and all that is its is erased, altho
   const db = await openTestDatabase();
   const dataDir = temporaryFolder();
   const env = {
-    ...{ DATABASE_URL: db.url, ENGINE_LITE: ENGINE, ENGINE_PRO: ENGINE, AUDIO_RETENTION_HOURS: '24' },
-    ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1/32:9', AUDIO_URL_ALLOWED_TARGETS: '127.0.0.1/32:9' },
+    DATABASE_URL: db.url,
+    ENGINE_LITE: ENGINE,
+    ENGINE_PRO: ENGINE,
+    AUDIO_RETENTION_HOURS: '24',
+    WEBHOOK_ALLOWED_TARGETS: '127.0.0.1/32:9',
+    AUDIO_URL_ALLOWED_TARGETS: '127.0.0.1/32:9',
   };
   let service = await openService(env, dataDir);
   after(async () => {

@@ -89,7 +89,10 @@ test('audio by URL comes back as exact text through a webhook, forbidden URLs ar
   assert.equal(sync.json.audio.source, `${server.origin}/sync.wav`);
   assert.equal(failed.data.job.id, gone.json.id);
   assert.deepEqual(failed.data.job.error, {
-    ...{ type: 'audio_fetch_failed', message: 'The server answered 404.', reason: 'http_status', http_status: 404 },
+    type: 'audio_fetch_failed',
+    message: 'The server answered 404.',
+    reason: 'http_status',
+    http_status: 404,
   });
   assert.deepEqual(
     refused.map(([url, { status, json }]) => [url, status, json.error.type, json.error.param]),

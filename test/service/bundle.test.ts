@@ -42,7 +42,9 @@ function openProject() {
   write('src/broken.test.ts', 'const = 1');
   write('sdk/src/greet.ts', "export const greet = (name: string): string => 'Hello, ' + name;");
   return {
-    ...{ folder, root, write },
+    folder,
+    root,
+    write,
     bundles: () => fs.readdirSync(path.join(root, 'node_modules/.cache/verbatim')),
     [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true }),
   };

@@ -39,8 +39,11 @@ const jsonOf = async (args: string | string[]) => JSON.parse(await outputOf(args
 before(async () => {
   const engine = `openai:${speech.baseUrl}`;
   service = await openService({
-    ...{ ENGINE_LITE: engine, ENGINE_PRO: engine, AUDIO_RETENTION_HOURS: '1' },
-    ...{ RATE_LIMIT_TRANSCRIBE: 'off', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1/32:9' },
+    ENGINE_LITE: engine,
+    ENGINE_PRO: engine,
+    AUDIO_RETENTION_HOURS: '1',
+    RATE_LIMIT_TRANSCRIBE: 'off',
+    WEBHOOK_ALLOWED_TARGETS: '127.0.0.1/32:9',
   });
   const { key } = await service.account({ credits: 100 });
   env = { VERBATIM_URL: service.baseUrl, VERBATIM_API_KEY: key, ADMIN_TOKEN: service.adminToken };

@@ -102,7 +102,9 @@ test('a cursor goes on with another limit, and with the filters in another order
     form.append('metadata', '{"a":1,"b":2}');
     form.append('async', 'true');
     const answer = await fetch(`${service.baseUrl}/v1/transcribe`, {
-      ...{ method: 'POST', headers: { 'x-api-key': key }, body: form },
+      method: 'POST',
+      headers: { 'x-api-key': key },
+      body: form,
     });
     ids.unshift(((await answer.json()) as { id: string }).id);
   }

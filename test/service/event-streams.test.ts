@@ -103,7 +103,8 @@ test('signing out ends the streams of the session within two seconds; those of i
   const session = (await begun.json()) as { id: string };
   const bySession = {
     cookie: begun.headers.getSetCookie()[0]!.split(';')[0]!,
-    ...{ 'x-session-id': session.id, origin: service.baseUrl },
+    'x-session-id': session.id,
+    origin: service.baseUrl,
   };
   const [ofSession, ofAccount, ofKey] = await Promise.all([
     call(`/v1/jobs/${id}/events`, 'GET', bySession),

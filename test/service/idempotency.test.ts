@@ -19,7 +19,10 @@ async function openNodes() {
   const [one, two] = nodes as [TestService, TestService];
   const { key } = await one.account();
   return {
-    ...{ db, one, two, key },
+    db,
+    one,
+    two,
+    key,
     send: (node: TestService, form: FormData, idempotencyKey = 'k') =>
       fetch(`${node.baseUrl}/v1/transcribe`, {
         method: 'POST',

@@ -11,7 +11,8 @@ import { openService, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 const TONE_ENGINES = {
-  ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
+  ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+  ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
   AUDIO_RETENTION_HOURS: '0',
 };
 // Long enough not to end before the test has done what it does.

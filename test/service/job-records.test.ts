@@ -15,9 +15,13 @@ const dataDir = temporaryFolder();
 const caFile = path.join(dataDir, 'receiver-ca.pem');
 writeFileSync(caFile, testAuthority.cert);
 const ENV = {
-  ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`, DATABASE_URL: db.url },
-  ...{ WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
-  ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_JOBS: 'off' },
+  ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+  ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+  DATABASE_URL: db.url,
+  WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+  NODE_EXTRA_CA_CERTS: caFile,
+  RATE_LIMIT_TRANSCRIBE: 'off',
+  RATE_LIMIT_JOBS: 'off',
 };
 let service: TestService = await openService(ENV, dataDir);
 after(async () => {

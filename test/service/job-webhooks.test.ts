@@ -19,9 +19,12 @@ const caFile = path.join(dataDir, 'receiver-ca.pem');
 writeFileSync(caFile, testAuthority.cert);
 const service = await openService(
   {
-    ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
-    ...{ WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
-    ...{ RATE_LIMIT_TRANSCRIBE: 'off', WEBHOOK_RETRY_DELAYS: '0,0.2,1,1' },
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+    WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+    NODE_EXTRA_CA_CERTS: caFile,
+    RATE_LIMIT_TRANSCRIBE: 'off',
+    WEBHOOK_RETRY_DELAYS: '0,0.2,1,1',
   },
   dataDir,
 );

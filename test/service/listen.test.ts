@@ -102,7 +102,8 @@ async function listenUntil(args: string[], isDone: (output: string) => boolean, 
   const run = runVerbatim(['listen', ...args], {
     env: environment('items'),
     signal: stop.signal,
-    ...{ onStdout: onText, onStderr: onText },
+    onStdout: onText,
+    onStderr: onText,
   });
   await Promise.race([until('the start', () => output.includes('listening as')), run]);
   await onListening();

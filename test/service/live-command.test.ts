@@ -22,7 +22,8 @@ const run = (args: string | string[], setup: Parameters<typeof runVerbatim>[1] =
 
 before(async () => {
   service = await openService({
-    ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
     RATE_LIMIT_LIVE: 'off',
   });
   proxy = await openCuttingProxy(service.baseUrl);

@@ -254,9 +254,16 @@ test('the official client lists the plans as models, with what their engines can
   const { created, ...model } = models[0]!;
   assert.ok(Number.isSafeInteger(created));
   assert.deepEqual(model, {
-    ...{ id: 'lite', object: 'model', owned_by: 'verbatim', engine: 'tone', languages: null },
-    ...{ features: ['words', 'diarize'], licence: null, attribution: null },
-    ...{ quality: 'standard', upgrade_command: null },
+    id: 'lite',
+    object: 'model',
+    owned_by: 'verbatim',
+    engine: 'tone',
+    languages: null,
+    features: ['words', 'diarize'],
+    licence: null,
+    attribution: null,
+    quality: 'standard',
+    upgrade_command: null,
   });
   assert.deepEqual(
     [models[1]!.id, models[1]!['engine'], models[1]!['features']],

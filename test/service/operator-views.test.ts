@@ -7,7 +7,9 @@ import { until } from '../fixtures/until.ts';
 const SECRET = 'a-secret-that-is-never-shown';
 // Jobs stay queued, for no transcriber runs.
 const SETTINGS = {
-  ...{ ROLES: 'api,janitor', RATE_LIMIT_DEFAULT: 'off', ENGINE_API_KEY: SECRET },
+  ROLES: 'api,janitor',
+  RATE_LIMIT_DEFAULT: 'off',
+  ENGINE_API_KEY: SECRET,
   WEBHOOK_PROXY_URL: `http://user:${SECRET}@127.0.0.1:1`,
 };
 
@@ -47,7 +49,8 @@ test('what operators read, and portal links, on a running service', { timeout: 1
   const webhooks: string[] = [];
   for (const { key } of [one, two]) {
     const made = await asKey(key, 'POST', '/v1/webhooks', {
-      ...{ url: 'https://hooks.example.com/x', events: ['transcription.completed'] },
+      url: 'https://hooks.example.com/x',
+      events: ['transcription.completed'],
     });
     webhooks.push(made.json.id);
   }

@@ -37,11 +37,16 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
   writeFileSync(caFile, testAuthority.cert);
   writeFileSync(wavFile, toneWav(TEXT));
   const settings = {
-    ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
-    ...{ WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+    WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+    NODE_EXTRA_CA_CERTS: caFile,
     AUDIO_URL_ALLOWED_TARGETS: `127.0.0.1/32:${audio.port}`,
-    ...{ AUDIO_RETENTION_HOURS: '24', RATE_LIMIT_DEFAULT: 'off', RATE_LIMIT_TRANSCRIBE: 'off' },
-    ...{ RATE_LIMIT_RESEND: 'off', RATE_LIMIT_BALANCE: 'off' },
+    AUDIO_RETENTION_HOURS: '24',
+    RATE_LIMIT_DEFAULT: 'off',
+    RATE_LIMIT_TRANSCRIBE: 'off',
+    RATE_LIMIT_RESEND: 'off',
+    RATE_LIMIT_BALANCE: 'off',
   };
   await using service = await openService(settings, dataDir);
   const reports: RequestReport[] = [];

@@ -9,8 +9,11 @@ import { until } from '../fixtures/until.ts';
 const WORDS = 'hello quiet world';
 const AUDIO = Buffer.from(toneWav(WORDS));
 const SETTINGS = {
-  ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
-  ...{ AUDIO_RETENTION_HOURS: '24', RATE_LIMIT_DEFAULT: 'off', RATE_LIMIT_TRANSCRIBE: 'off' },
+  ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+  ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+  AUDIO_RETENTION_HOURS: '24',
+  RATE_LIMIT_DEFAULT: 'off',
+  RATE_LIMIT_TRANSCRIBE: 'off',
 };
 
 test('the stored audio of jobs, on a running service', { timeout: 170_000 }, async (t) => {
@@ -51,7 +54,9 @@ test('the stored audio of jobs, on a running service', { timeout: 170_000 }, asy
     for (const [field, value] of Object.entries(fields)) form.append(field, value);
     form.append('file', new Blob([Uint8Array.from(AUDIO)]), name);
     const answer = await fetch(`${service.baseUrl}/v1/transcribe`, {
-      ...{ method: 'POST', headers: { 'x-api-key': account.key }, body: form },
+      method: 'POST',
+      headers: { 'x-api-key': account.key },
+      body: form,
     });
     // biome-ignore lint/suspicious/noExplicitAny: a job
     return (await answer.json()) as any;
@@ -73,7 +78,8 @@ test('the stored audio of jobs, on a running service', { timeout: 170_000 }, asy
     const end = await ask(account, 'GET', audioPath, undefined, { range: 'bytes=-10' });
     const changed = await ask(account, 'GET', audioPath, undefined, { range: 'bytes=0-1', 'if-range': '"other"' });
     const same = await ask(account, 'GET', audioPath, undefined, {
-      ...{ range: 'bytes=0-1', 'if-range': whole.headers.get('etag')! },
+      range: 'bytes=0-1',
+      'if-range': whole.headers.get('etag')!,
     });
     const behind = await ask(account, 'GET', audioPath, undefined, { range: `bytes=${AUDIO.length}-` });
     const head = await ask(account, 'HEAD', audioPath);

@@ -29,7 +29,8 @@ async function follow(service: TestService, key: string, query = '', lastId = ''
     for await (const frame of framesOf(answer.body!)) frames.push(frame);
   };
   return {
-    ...{ frames, status: answer.status },
+    frames,
+    status: answer.status,
     find: (what, fits) => until(what, () => frames.find(fits)),
     ended: read().catch(() => undefined),
     close: () => cut.abort(),
@@ -66,9 +67,13 @@ test('the stream of an account, on a running service', { timeout: 170_000 }, asy
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
   const settings = {
-    ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
-    ...{ WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
-    ...{ RATE_LIMIT_DEFAULT: 'off', RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_RESEND: 'off' },
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+    WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+    NODE_EXTRA_CA_CERTS: caFile,
+    RATE_LIMIT_DEFAULT: 'off',
+    RATE_LIMIT_TRANSCRIBE: 'off',
+    RATE_LIMIT_RESEND: 'off',
   };
   await using service = await openService(settings, dataDir);
   const account = await service.account();

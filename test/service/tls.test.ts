@@ -130,7 +130,10 @@ test('a certificate that cannot be used stops the start with its reason, and not
   };
   const [one, other] = [testAuthority.issue({ hosts: ['localhost'] }), testAuthority.issue({ hosts: ['localhost'] })];
   const locked = createPrivateKey(one.key).export({
-    ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'words' },
+    type: 'pkcs8',
+    format: 'pem',
+    cipher: 'aes-256-cbc',
+    passphrase: 'words',
   } as never);
   const [certFile, keyFile] = [write('cert.pem', one.cert), write('key.pem', one.key)];
   const cannotBeUsed = (reason: string) => new RegExp(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: .*${reason}`);

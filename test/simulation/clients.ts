@@ -75,7 +75,11 @@ export class Clients {
     const id = makeId('job');
     this.#jobs.push({ id, account });
     await createJob(this.#runtime, {
-      ...{ id, account, keyId: null, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
+      id,
+      account,
+      keyId: null,
+      rate: RATE,
+      idempotency: NO_IDEMPOTENCY_KEY,
       request: { ...NOTHING_REQUESTED, plan: 'lite', metadata: `"of ${account.id}"` },
       audio: {
         kind: 'stored',
@@ -115,7 +119,8 @@ export class Clients {
 
   async createWebhook(account: Account): Promise<void> {
     const body = {
-      ...{ url: this.#newUrl(account), events: [...EVENT_TYPES] },
+      url: this.#newUrl(account),
+      events: [...EVENT_TYPES],
       headers: { [ACCOUNT_HEADER]: account.id },
       max_per_second: this.#random.pick([null, null, 3, 10]),
     };

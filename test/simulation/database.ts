@@ -24,7 +24,12 @@ export type DatabaseFaults = {
 
 /** No faults. */
 export const FAULTLESS: DatabaseFaults = {
-  ...{ lost: 0, unanswered: 0, late: 0, notNotified: 0, lateCommit: 0, freezes: 0 },
+  lost: 0,
+  unanswered: 0,
+  late: 0,
+  notNotified: 0,
+  lateCommit: 0,
+  freezes: 0,
 };
 
 export type SimulatedPostgres = AsyncDisposable & {

@@ -93,7 +93,8 @@ export function startNode(slot: string, environment: Environment): Node {
   const start = slot.startsWith('deliverer') ? deliverer : transcriber;
   const started = start(actor, holder, clock, environment);
   return {
-    ...{ actor, holder },
+    actor,
+    holder,
     async stop() {
       await (await started).stop();
     },
@@ -150,7 +151,12 @@ function deliverer(actor: Actor, holder: string, clock: Clock, environment: Envi
   const names = ['attempts', 'attemptSeconds', 'webhookWarnings', 'webhooksDisabled'];
   const metrics = { ...Object.fromEntries(names.map((name) => [name, ignored])), deliveriesFoundLate };
   return startDeliverer({
-    ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: logOf(environment), clock, holder },
+    db: server.open(actor),
+    config: SETTINGS,
+    secretBox: SECRET_BOX,
+    log: logOf(environment),
+    clock,
+    holder,
     random: () => simulator.random.next(),
     monotonicMs: () => simulator.nowMs(),
     metrics: metrics as unknown as Parameters<typeof startDeliverer>[0]['metrics'],

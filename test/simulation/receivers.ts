@@ -81,7 +81,12 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
   }
 
   const receivers: Receivers = {
-    ...{ sent, arrivals, modes, answerMs: NETWORK_MS, freezes: 0, frozen: () => frozen },
+    sent,
+    arrivals,
+    modes,
+    answerMs: NETWORK_MS,
+    freezes: 0,
+    frozen: () => frozen,
     posterFor: (actor) => (options) => {
       const open = new Map<(report: PostReport) => void, SentRequest>();
       // The connections of the process are closed.

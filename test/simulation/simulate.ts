@@ -87,7 +87,8 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   const changes = await postgres.admin.rows<Change>({ text: READ_CHANGES });
   const run = {
     changes,
-    ...{ arrivals: receivers.arrivals, sent: receivers.sent },
+    arrivals: receivers.arrivals,
+    sent: receivers.sent,
     memory: clients.memory,
     calls: environment.calls,
     endedAtMs: environment.endedAtMs,
@@ -149,8 +150,12 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
   if (!isCalm) {
     const level = random.pick([0.002, 0.01, 0.03]);
     server.faults = {
-      ...{ lost: level, unanswered: level, late: level, notNotified: random.pick([0, 0.1, 1]) },
-      ...{ lateCommit: random.pick([0, 0.05, 0.2]), freezes: random.pick([0, 0, 0.01]) },
+      lost: level,
+      unanswered: level,
+      late: level,
+      notNotified: random.pick([0, 0.1, 1]),
+      lateCommit: random.pick([0, 0.05, 0.2]),
+      freezes: random.pick([0, 0, 0.01]),
     };
     for (let i = 4 + random.integer(10); i > 0; i--)
       here.after(null, random.next() * ACTIONS_MS, () => !ended && strike());

@@ -13,11 +13,25 @@ const MAX_FILES_PER_FOLDER = 12;
  * import each other.
  */
 const LEVELS: Record<string, number> = {
-  ...{ rules: 0, platform: 1, config: 2, db: 3 },
-  ...{ models: 4, engines: 5, audio: 6 },
-  ...{ http: 4, audit: 5, egress: 5, accounts: 6, webhooks: 7, jobs: 8 },
-  ...{ stream: 9, operator: 9, live: 9 },
-  ...{ processes: 10, cli: 10, demo: 10 },
+  rules: 0,
+  platform: 1,
+  config: 2,
+  db: 3,
+  models: 4,
+  engines: 5,
+  audio: 6,
+  http: 4,
+  audit: 5,
+  egress: 5,
+  accounts: 6,
+  webhooks: 7,
+  jobs: 8,
+  stream: 9,
+  operator: 9,
+  live: 9,
+  processes: 10,
+  cli: 10,
+  demo: 10,
 };
 /** Shapes that two parts share: of rows, of API objects and of a setting. */
 const SHARED_SHAPE = /^src\/(accounts\/account|engines\/engine-spec|jobs\/schemas)\.ts$/;

@@ -60,7 +60,11 @@ test("a field that a schema gains appears in the document and in the clients' ty
     component('Job'),
   );
   const route = defineRoute({
-    ...{ method: 'GET', path: '/v1/jobs/:id', auth: 'none', summary: 'Read a job', tag: 'Test' },
+    method: 'GET',
+    path: '/v1/jobs/:id',
+    auth: 'none',
+    summary: 'Read a job',
+    tag: 'Test',
     schema: { answers: { 200: wider } },
     handle: async () => {
       throw new Error('described, never called');

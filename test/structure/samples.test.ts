@@ -55,8 +55,14 @@ test('the samples in TypeScript hold in strict TypeScript, and so do the example
   ];
   for (const [name, text] of files) fs.writeFileSync(path.join(project.folder, name), text);
   const compilerOptions = {
-    ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom', 'dom.asynciterable'], types: ['node'] },
-    ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true },
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.asynciterable'],
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
     paths: { '@verbatim/sdk': [path.join(ROOT, 'sdk/src/index.ts')] },
   };
   const config = { compilerOptions, include: ['*.ts'] };

@@ -20,7 +20,8 @@ test('with WEBHOOK_PROXY_URL the service delivers and fetches through the proxy,
   await using proxy = await startTinyproxy([receiver.port, audio.port]);
   await using service = await openWebhookService([receiver.port], {
     ...ENGINES,
-    ...{ WEBHOOK_PROXY_URL: `http://${CREDENTIALS}@${proxy.address}`, LOG_LEVEL: 'debug' },
+    WEBHOOK_PROXY_URL: `http://${CREDENTIALS}@${proxy.address}`,
+    LOG_LEVEL: 'debug',
     AUDIO_URL_ALLOWED_TARGETS: `127.0.0.1/32:${audio.port}`,
   });
   const node = await service.start('api,deliverer,transcriber');
@@ -49,7 +50,8 @@ test('a proxy that refuses the credentials is named without them, to operators a
   await using receiver = await openReceiver();
   await using proxy = await startTinyproxy([receiver.port]);
   await using service = await openWebhookService([receiver.port], {
-    ...{ WEBHOOK_PROXY_URL: `http://verbatim:other.word@${proxy.address}`, LOG_LEVEL: 'debug' },
+    WEBHOOK_PROXY_URL: `http://verbatim:other.word@${proxy.address}`,
+    LOG_LEVEL: 'debug',
   });
   const node = await service.start('api,deliverer');
   const { call, webhook } = await service.caller(node);

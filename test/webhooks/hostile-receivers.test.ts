@@ -19,8 +19,13 @@ const WEBHOOKS_PER_ACCOUNT = 5;
 
 /** The result of an attempt at each receiver: a reason, or success. */
 const OUTCOMES: Record<HostileMode | 'blackHole', string> = {
-  ...{ hang: 'timeout', hangBeforeTls: 'timeout', blackHole: 'timeout', dripHeader: 'timeout' },
-  ...{ reset: 'reset', resetBeforeTls: 'reset', brokenBody: 'succeeded' },
+  hang: 'timeout',
+  hangBeforeTls: 'timeout',
+  blackHole: 'timeout',
+  dripHeader: 'timeout',
+  reset: 'reset',
+  resetBeforeTls: 'reset',
+  brokenBody: 'succeeded',
   ...{
     garbage: 'protocol',
     bigHeader: 'protocol',
@@ -29,9 +34,16 @@ const OUTCOMES: Record<HostileMode | 'blackHole', string> = {
     upgrade: 'protocol',
     twoLengths: 'protocol',
   },
-  ...{ plainHttp: 'tls', tls11: 'tls', expired: 'tls', notYetValid: 'tls', wrongHost: 'tls', selfSigned: 'tls' },
+  plainHttp: 'tls',
+  tls11: 'tls',
+  expired: 'tls',
+  notYetValid: 'tls',
+  wrongHost: 'tls',
+  selfSigned: 'tls',
   unknownAuthority: 'tls',
-  ...{ dripBody: 'succeeded', endlessBody: 'succeeded', gzipBomb: 'succeeded' },
+  dripBody: 'succeeded',
+  endlessBody: 'succeeded',
+  gzipBomb: 'succeeded',
 };
 /** These keep an attempt busy until its time is up. */
 const UNTIL_DEADLINE = ['hang', 'hangBeforeTls', 'blackHole', 'dripHeader', 'dripBody'];

@@ -129,7 +129,9 @@ test('the openssl line prints the signature', { skip: isMissing('openssl', 'vers
     const env = { ...process.env, TIMESTAMP: timestamp, SECRET: secret };
 
     const output = execFileSync('sh', ['-c', blockWith('sh', 'openssl dgst')], {
-      ...{ cwd: place.folder, env, encoding: 'utf8' },
+      cwd: place.folder,
+      env,
+      encoding: 'utf8',
     });
 
     assert.ok(output.trimEnd().endsWith(`= ${signature}`), output);

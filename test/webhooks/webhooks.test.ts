@@ -245,7 +245,9 @@ test('a test ping reaches only its webhook, subscribed or not, and contains the 
   assert.deepEqual(answer.json, { event_id: request!.headers['x-service-event-id'], type: 'webhook.test' });
   const event = verifyDelivery({ secret: hook.secret, headers: request!.headers, body: request!.body });
   assert.deepEqual(event, {
-    ...{ id: answer.json.event_id, type: 'webhook.test', created_at: event.created_at },
+    id: answer.json.event_id,
+    type: 'webhook.test',
+    created_at: event.created_at,
     data: { webhook: (await call('GET', hook.path)).json },
   });
   assert.equal((await call('GET', `/v1/webhooks/${other.json.id}/deliveries`)).json.data.length, 0);

@@ -160,8 +160,14 @@ test('credits are added and taken away, each with its entry', async () => {
   const { id: entryId, created_at, ...entry } = added.body;
   assert.match(entryId, /^led_/);
   assert.deepEqual(entry, {
-    ...{ account_id: id, number: 2, kind: 'credit', amount: 2.5, held: 0, balance: { amount: 12.5, held: 0 } },
-    ...{ job_id: null, note: 'invoice 7' },
+    account_id: id,
+    number: 2,
+    kind: 'credit',
+    amount: 2.5,
+    held: 0,
+    balance: { amount: 12.5, held: 0 },
+    job_id: null,
+    note: 'invoice 7',
   });
   assert.equal(taken.status, 201);
   assert.equal(none.status, 400);

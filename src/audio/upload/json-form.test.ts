@@ -31,8 +31,13 @@ test('the fields are those of a form: text, numbers and booleans as text, lists 
   });
 
   assert.deepEqual(Object.fromEntries(form.fields), {
-    ...{ audio_url: URL, headers: '{"Authorization":"x"}', metadata: '{"n":1.0}' },
-    ...{ async: 'true', speakers: '3', min_gap: '0.25', keywords: 'two' },
+    audio_url: URL,
+    headers: '{"Authorization":"x"}',
+    metadata: '{"n":1.0}',
+    async: 'true',
+    speakers: '3',
+    min_gap: '0.25',
+    keywords: 'two',
   });
   assert.deepEqual(Object.fromEntries(form.lists), { keywords: ['one', 'two'] });
   assert.equal(form.file, null);

@@ -39,7 +39,11 @@ async function openFixture(given = issue()) {
   const listener = await TlsListener.open(server, files, { clock, log: openLog('silent') });
   const port = await listener.listen('127.0.0.1', 0);
   return {
-    ...{ files, clock, server, listener, port },
+    files,
+    clock,
+    server,
+    listener,
+    port,
     /** The certificate that a client is shown, as text. */
     async shown(): Promise<string> {
       const socket = tls.connect({ port, host: '127.0.0.1', ca: testAuthority.cert });
@@ -87,7 +91,11 @@ test('requests over TLS are requests of the server', async () => {
 function handshake(port: number, version: tls.SecureVersion): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const socket = tls.connect({
-      ...{ port, host: '127.0.0.1', ca: testAuthority.cert, minVersion: version, maxVersion: version },
+      port,
+      host: '127.0.0.1',
+      ca: testAuthority.cert,
+      minVersion: version,
+      maxVersion: version,
       // OpenSSL offers versions before 1.2 at this level only.
       ciphers: 'DEFAULT@SECLEVEL=0',
     });

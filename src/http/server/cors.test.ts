@@ -23,7 +23,10 @@ const ROUTES = [
   }),
   defineRoute({
     ...WITH_KEY,
-    ...{ auth: 'admin', scope: undefined, method: 'GET', path: '/admin/v1/accounts' },
+    auth: 'admin',
+    scope: undefined,
+    method: 'GET',
+    path: '/admin/v1/accounts',
     schema: { answers: {} },
     handle: async () => ({ status: 200, body: {} }),
   }),

@@ -30,7 +30,9 @@ async function openServer() {
       defineRoute({ ...route, method: 'GET', path: '/large', handle: async () => answer }),
       defineRoute({ ...route, method: 'POST', path: '/large', handle: async () => answer }),
       defineRoute({
-        ...{ ...route, method: 'PATCH', path: '/reserved' },
+        ...route,
+        method: 'PATCH',
+        path: '/reserved',
         async handle({ memory }) {
           memory.reserve(answer.body.length);
           changes.count += 1;
@@ -64,7 +66,8 @@ async function openServer() {
     return { status: Number(text.slice(9, 12)), text, socket };
   };
   return {
-    ...{ get, changes },
+    get,
+    changes,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
       await closeServer(app, 0);

@@ -13,7 +13,11 @@ const HANDSHAKE = `GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgra
 /** A server whose WebSocket at `/echo` sends each text back. */
 async function openEcho(max = 100) {
   const echo = defineRoute({
-    ...{ method: 'GET', path: '/echo', auth: 'none', summary: 'for the test', tag: 'Test' },
+    method: 'GET',
+    path: '/echo',
+    auth: 'none',
+    summary: 'for the test',
+    tag: 'Test',
     schema: { answers: { 101: null } },
     handle: async () => ({
       status: 101,

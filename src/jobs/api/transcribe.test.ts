@@ -33,7 +33,12 @@ test('an asynchronous request is answered 202 with the job and its location', as
       language: null,
       translated_to: null,
       audio: {
-        ...{ filename: 'a.wav', format: 'wav', duration_seconds: 1, size_bytes: 32_044, source: null, channels: 1 },
+        filename: 'a.wav',
+        format: 'wav',
+        duration_seconds: 1,
+        size_bytes: 32_044,
+        source: null,
+        channels: 1,
         tracks: [{ index: 0, language: null, title: null, codec: 'pcm_s16le', channels: 1, default: true }],
       },
       metadata: { a: 1 },

@@ -26,7 +26,9 @@ export async function runTask<Name extends TaskName>(
   if (length <= LONG_BYTES) return (TASKS[name] as unknown as Task<Name>)(...values);
   return await threads(job.accountId, async () => {
     const thread = new Worker(entryPoint('transcript-thread'), {
-      ...{ workerData: { name, values }, resourceLimits: HEAP_LIMITS, env: {} },
+      workerData: { name, values },
+      resourceLimits: HEAP_LIMITS,
+      env: {},
     });
     // Rejects with an error of the thread.
     const [result] = (await once(thread, 'message')) as [TaskResult<Name>];

@@ -11,8 +11,16 @@ import { endJob } from './end.ts';
 import type { RunningJob } from './end-store.ts';
 
 const COMPLETED: Outcome = {
-  ...{ kind: 'completed', model: 'fake', language: 'en', transcript: 'words', segments: '[]', speakers: null },
-  ...{ words: null, warnings: [], durationMs: 1000, chargedMs: 1000 },
+  kind: 'completed',
+  model: 'fake',
+  language: 'en',
+  transcript: 'words',
+  segments: '[]',
+  speakers: null,
+  words: null,
+  warnings: [],
+  durationMs: 1000,
+  chargedMs: 1000,
 };
 const SECOND_MS = 1_000;
 
@@ -34,7 +42,10 @@ async function openEnvironment() {
 }
 
 const asClaimed = ({ heldUnits, transcribedUnits, progress, startedAt }: ClaimedJob): RunningJob => ({
-  ...{ heldUnits, transcribedUnits, progress, moment: startedAt! },
+  heldUnits,
+  transcribedUnits,
+  progress,
+  moment: startedAt!,
 });
 
 test('a job that is as its worker expects ends at the expected time, without being read', async () => {

@@ -75,7 +75,12 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
   assert.equal(job.language, 'en');
   assert.deepEqual([job.options, job.warnings], [{ language: 'en', timestamps: 'word' }, []]);
   assert.deepEqual(job.audio, {
-    ...{ filename: 'a.wav', format: 'wav', duration_seconds: 1.5, size_bytes: 48_044, source: null, channels: 1 },
+    filename: 'a.wav',
+    format: 'wav',
+    duration_seconds: 1.5,
+    size_bytes: 48_044,
+    source: null,
+    channels: 1,
     tracks: [{ index: 0, language: null, title: null, codec: 'pcm_s16le', channels: 1, default: true }],
   });
   assert.deepEqual(job.segments, [

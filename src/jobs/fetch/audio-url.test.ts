@@ -21,7 +21,9 @@ const guardFor = (addresses: string[]) =>
 
 test('headers are read by their names in lower case', () => {
   assert.deepEqual(headersOf('{"Authorization":"Bearer x","X-Own_1":"a b\\tc",  "accept":""}'), {
-    ...{ authorization: 'Bearer x', 'x-own_1': 'a b\tc', accept: '' },
+    authorization: 'Bearer x',
+    'x-own_1': 'a b\tc',
+    accept: '',
   });
   assert.deepEqual(headersOf('{}'), {});
   assert.deepEqual(readAudioUrl(new Map()), null);

@@ -27,7 +27,9 @@ async function openEnvironment(handler: Handler, env: Record<string, string> = {
       jsonUpload({ audio_url: server.origin + SECRET_URL, async: true, ...body }),
     );
   return {
-    ...{ server, fixture, send },
+    server,
+    fixture,
+    send,
     fetches: () => fixture.db.rows<Record<string, unknown>>({ text: 'select * from audio_fetches' }),
     /** Makes all waiting fetches due, as after their delay. */
     dueNow: () =>
@@ -155,7 +157,10 @@ test('a form without a file may carry audio_url and its headers', async () => {
   const stream = Readable.from(body as unknown as AsyncIterable<Uint8Array>, { objectMode: false });
 
   const answer = await fixture.post(account, '/v1/transcribe', {
-    ...{ open: () => stream, contentType: headers.get('content-type')!, contentLength: null, rawQuery: null },
+    open: () => stream,
+    contentType: headers.get('content-type')!,
+    contentLength: null,
+    rawQuery: null,
   });
 
   assert.deepEqual([answer.status, answer.json.text], [200, 'hello']);

@@ -28,7 +28,9 @@ function openSession(
   const session = new LiveSession({
     format: FORMAT,
     segmentation: SEGMENTATION,
-    ...{ position: { frame: 0, isSpeaking: false }, receivedBytes: 0, nextNumber: 1 },
+    position: { frame: 0, isSpeaking: false },
+    receivedBytes: 0,
+    nextNumber: 1,
     journal,
     openDecoder: () => openStubDecoder(changes.fails),
     events,

@@ -16,9 +16,15 @@ const SPOKEN: Transcript = {
   language: 'zh',
   segments: [
     {
-      ...{ text: '你好再见。', startSeconds: 0, endSeconds: 4, confidence: null },
+      text: '你好再见。',
+      startSeconds: 0,
+      endSeconds: 4,
+      confidence: null,
       words: ['你', '好', '再', '见。'].map((text, at) => ({
-        ...{ text, startSeconds: at, endSeconds: at + 0.9, confidence: null },
+        text,
+        startSeconds: at,
+        endSeconds: at + 0.9,
+        confidence: null,
       })),
     },
   ],
@@ -47,7 +53,11 @@ const post = async (speakerFinder: SpeakerFinder | null) => {
 
 test('diarized_json has a segment for each change of the speaker', async () => {
   assert.deepEqual(await post(finder), {
-    ...{ task: 'transcribe', duration: 40, text: '你好 再见。', segments: SEGMENTS, usage: USAGE },
+    task: 'transcribe',
+    duration: 40,
+    text: '你好 再见。',
+    segments: SEGMENTS,
+    usage: USAGE,
   });
 });
 

@@ -19,8 +19,16 @@ const OTHERS = 2_000;
 const MOST_ROWS = 20;
 const VALID_MS = 60_000;
 const OUTCOME: Outcome = {
-  ...{ kind: 'completed', model: 'test', language: 'en', transcript: 'hello', segments: '[]', speakers: null },
-  ...{ words: null, warnings: [], durationMs: 100, chargedMs: 100 },
+  kind: 'completed',
+  model: 'test',
+  language: 'en',
+  transcript: 'hello',
+  segments: '[]',
+  speakers: null,
+  words: null,
+  warnings: [],
+  durationMs: 100,
+  chargedMs: 100,
 };
 
 type Case = (sql: Sql, job: ClaimedJob, moment: Date) => Promise<unknown>;

@@ -12,7 +12,11 @@ import { findChannelSpeakers } from './find-channel-speakers.ts';
 import { Recordings } from './recording.ts';
 
 const said = (text: string, startSeconds: number, channel?: number): Segment => ({
-  ...{ text, startSeconds, endSeconds: startSeconds + 1, confidence: null, words: [] },
+  text,
+  startSeconds,
+  endSeconds: startSeconds + 1,
+  confidence: null,
+  words: [],
   ...(channel !== undefined && { channel }),
 });
 const shown = (transcript: Transcript) => transcript.segments.map(({ text, speaker }) => [text, speaker]);
@@ -37,7 +41,10 @@ async function search(segments: Segment[], channels: (number | null)[], failing 
   };
   const recorded = channels.map((channel, position) => ({ channel, recording: recordings.channels[position]! }));
   const { transcript, speakers } = await findChannelSpeakers({ segments, language: 'en' }, recorded, {
-    ...{ finder, found, log: openLog('silent'), bounds: { min: 1, max: 32 } },
+    finder,
+    found,
+    log: openLog('silent'),
+    bounds: { min: 1, max: 32 },
     onProgress: (share) => void progress.push(share),
     signal: new AbortController().signal,
   });

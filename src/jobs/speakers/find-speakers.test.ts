@@ -40,7 +40,11 @@ async function search(result: FoundSpeakers | Error | null, given = SPOKEN, from
   };
   const answer = await findSpeakers(given, {
     finder: result === null ? null : finder,
-    ...{ recording, found, log: openLog('silent'), bounds: { min: 1, max: 32 }, onProgress: () => undefined },
+    recording,
+    found,
+    log: openLog('silent'),
+    bounds: { min: 1, max: 32 },
+    onProgress: () => undefined,
     signal: new AbortController().signal,
   });
   const codes = found.map(({ code }) => code);

@@ -27,7 +27,10 @@ async function openEnvironment({ queue = [], places = 2, most }: { queue?: strin
   } as unknown as Database;
   const state = { claims: [] as number[], failure: null as Error | null, underWay: [] as UnderWay[] };
   const loop = new WorkLoop<{ id: string }>(runtimeOn(db, { clock, log }), {
-    ...{ name: 'things', channel: 'things_due', places, ...(most && { most }) },
+    name: 'things',
+    channel: 'things_due',
+    places,
+    ...(most && { most }),
     async claim(free) {
       state.claims.push(free);
       if (state.failure) throw state.failure;

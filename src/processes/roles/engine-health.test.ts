@@ -37,7 +37,10 @@ function openEnvironment({ failing = false } = {}) {
     await nextPoll.promise;
   }
   return {
-    ...{ state, statuses, pass, ...watch },
+    state,
+    statuses,
+    pass,
+    ...watch,
     async [Symbol.asyncDispose]() {
       const wake = await nextPoll.promise;
       stopping.abort();

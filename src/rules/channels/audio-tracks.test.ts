@@ -13,7 +13,12 @@ const track = (index: number, language?: string, title?: string) =>
 
 test('the language of a track is a canonical tag, its title a label', () => {
   assert.deepEqual(track(0, 'ger', ' Kommentar\u202e\n '), {
-    ...{ index: 0, language: 'de', title: 'Kommentar', codec: 'aac', channels: 2, default: false },
+    index: 0,
+    language: 'de',
+    title: 'Kommentar',
+    codec: 'aac',
+    channels: 2,
+    default: false,
   });
   const languages = ['eng', 'pt_BR', 'PT-br', 'und', 'a language', '', undefined].map((tag) => track(0, tag).language);
   assert.deepEqual(languages, ['en', null, 'pt-BR', null, null, null, null]);

@@ -8,8 +8,16 @@ import { WebhookCache } from './webhook-cache.ts';
 
 const NOW_MS = 1_000_000;
 const ACTIVE: WebhookSettings = {
-  ...{ id: 'w1', shard: 0, url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null },
-  ...{ state: 'active', isHealthy: true, maxPerSecond: null, headers: null },
+  id: 'w1',
+  shard: 0,
+  url: '',
+  secret: Buffer.alloc(0),
+  previousSecret: null,
+  previousSecretEndsAt: null,
+  state: 'active',
+  isHealthy: true,
+  maxPerSecond: null,
+  headers: null,
 };
 
 /**

@@ -51,7 +51,10 @@ async function openEnvironment() {
 const testOf = (webhookId: string, account = ACCOUNT) => ({
   webhookId,
   event: composeEvent({
-    ...{ account, type: 'webhook.test' as const, jobId: null, metadata: null },
+    account,
+    type: 'webhook.test' as const,
+    jobId: null,
+    metadata: null,
     data: { webhook: { id: webhookId } },
   }),
 });

@@ -21,7 +21,9 @@ function fullPool(context: TestContext) {
   const inUse = Array.from({ length: SHARED }, () => open(pool.acquire(ORIGIN) as Turn));
   const admitted: Turn[] = [];
   return {
-    ...{ inUse, admitted, open },
+    inUse,
+    admitted,
+    open,
     async wait(attempts: number) {
       for (let attempt = 0; attempt < attempts; attempt++) {
         void (pool.acquire(ORIGIN) as Promise<Turn>).then((turn) => admitted.push(turn));

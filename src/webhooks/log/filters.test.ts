@@ -148,6 +148,14 @@ test('a filter that few of many entries pass reads only a few of the others', as
 });
 
 const ALL: LogFilter = {
-  ...{ status: null, eventType: null, eventId: null, reason: null, statusClass: null, attempt: null },
-  ...{ after: null, before: null, beforeId: null, limit: 20 },
+  status: null,
+  eventType: null,
+  eventId: null,
+  reason: null,
+  statusClass: null,
+  attempt: null,
+  after: null,
+  before: null,
+  beforeId: null,
+  limit: 20,
 };

@@ -55,12 +55,26 @@ test('attempts count in the hour in which they ended, by outcome and reason, wit
   };
   assert.deepEqual(data, [
     {
-      ...{ start: iso(BEGIN_MS), attempts: 7, succeeded: 4, failed: 3, dropped: 0, reasons: { timeout: 2, tls: 1 } },
-      ...{ p50_ms: 30, p95_ms: 5_000, waiting: 1 },
+      start: iso(BEGIN_MS),
+      attempts: 7,
+      succeeded: 4,
+      failed: 3,
+      dropped: 0,
+      reasons: { timeout: 2, tls: 1 },
+      p50_ms: 30,
+      p95_ms: 5_000,
+      waiting: 1,
     },
     {
-      ...{ start: iso(BEGIN_MS + HOUR_MS), attempts: 1, succeeded: 1, failed: 0, dropped: 1, reasons: {} },
-      ...{ p50_ms: 7, p95_ms: 7, waiting: 0 },
+      start: iso(BEGIN_MS + HOUR_MS),
+      attempts: 1,
+      succeeded: 1,
+      failed: 0,
+      dropped: 1,
+      reasons: {},
+      p50_ms: 7,
+      p95_ms: 7,
+      waiting: 0,
     },
     { start: iso(BEGIN_MS + 2 * HOUR_MS), ...nothing },
   ]);

@@ -96,7 +96,7 @@ class Model {
     const number = ++this.#number;
     const nextAtMs = this.#random.next() < 0.2 ? NOW_MS : this.#nowMs + this.#random.integer(400) - 300;
     const shard = shardOf(webhookId);
-    const entry = { ...{ id: `d${number}`, shard, webhookId, eventId: `e${number >> 2}`, nextAtMs } };
+    const entry = { id: `d${number}`, shard, webhookId, eventId: `e${number >> 2}`, nextAtMs };
     this.#rows.set(entry.id, { ...entry, attempt: 1, attemptId: `a${number}` });
   }
 

@@ -16,7 +16,7 @@ function newScheduler(limits: ConstructorParameters<typeof Scheduler>[0] = {}) {
   /** Offers a row of a read of its own. */
   const offer = (webhookId: string, given: Partial<Entry> = {}, settings = HEALTHY) => {
     const id = `d${++number}`;
-    const entry = { ...{ id, shard: 0, webhookId, eventId: `e${number}`, attempt: 1, attemptId: `a${number}` } };
+    const entry = { id, shard: 0, webhookId, eventId: `e${number}`, attempt: 1, attemptId: `a${number}` };
     const read = scheduler.beginRead();
     const result = scheduler.offer(
       { ...entry, nextAtMs: NOW_MS, ...given },

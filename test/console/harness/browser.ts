@@ -69,7 +69,8 @@ export async function openPage(browser: Browser, baseUrl: string): Promise<Watch
   const devtools = await context.newCDPSession(page);
   await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
   return {
-    ...{ page, devtools },
+    page,
+    devtools,
     async reset() {
       page.removeAllListeners();
       await context.clearCookies();

@@ -43,10 +43,12 @@ export async function openFixture(): Promise<ConsoleFixture> {
   writeFileSync(spoken, wavOf(Int16Array.of(...toneSpeech(SPOKEN), ...new Int16Array(PAUSE_SAMPLES))));
   const service = await openService(
     {
-      ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
+      ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+      ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
       WEBHOOK_ALLOWED_TARGETS: ports.map((port) => `127.0.0.1/32:${port}`).join(','),
       // A flow waits for the end of an attempt that has no answer.
-      ...{ NODE_EXTRA_CA_CERTS: caFile, WEBHOOK_TIMEOUT_MS: '2500' },
+      NODE_EXTRA_CA_CERTS: caFile,
+      WEBHOOK_TIMEOUT_MS: '2500',
       AUDIO_RETENTION_HOURS: '1',
       CONSOLE_FRAME_ANCESTORS: FRAMING_ORIGIN,
     },
@@ -60,7 +62,12 @@ export async function openFixture(): Promise<ConsoleFixture> {
   };
   const shown = await fillAccount(await account({ credits: 500 }), receiver);
   return {
-    ...{ service, receiver, failing, account, shown, spoken },
+    service,
+    receiver,
+    failing,
+    account,
+    shown,
+    spoken,
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await Promise.all([receiver, failing].map((each) => each[Symbol.asyncDispose]()));

@@ -47,7 +47,9 @@ export async function runFlow(watched: WatchedPage, fixture: ConsoleFixture, flo
   };
   const { adminToken } = fixture.service;
   await flow.run({
-    ...{ ...fixture, page, devtools },
+    ...fixture,
+    page,
+    devtools,
     open: (key, place) => openWith(() => signInWith(page, key), place),
     openAsOperator: (place) =>
       openWith(() => page.evaluate((token) => sessionStorage.setItem('verbatim.admin', token), adminToken), place),

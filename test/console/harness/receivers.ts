@@ -39,9 +39,14 @@ export async function openFailingReceivers(): Promise<FailingReceivers> {
   return {
     ports: [answering.port, closed, tls!.port, reset!.port, protocol!.port],
     urls: {
-      ...{ http_status: at('/down'), markup: at('/markup'), redirect: at('/moved'), timeout: at('/slow') },
+      http_status: at('/down'),
+      markup: at('/markup'),
+      redirect: at('/moved'),
+      timeout: at('/slow'),
       connect: `https://127.0.0.1:${closed}/hook`,
-      ...{ tls: tls!.url, reset: reset!.url, protocol: protocol!.url },
+      tls: tls!.url,
+      reset: reset!.url,
+      protocol: protocol!.url,
     },
     flaky: (name) => at(`/flaky/${name}`),
     async [Symbol.asyncDispose]() {

@@ -37,7 +37,10 @@ export function checkDeliveries(run: Run, report: Report): void {
   const events = changes.filter(({ what, after }) => what === 'event' && memory.deleted.has(after.job_id));
   const accepted = arrivals.filter(({ status }) => status === 204);
   const context: Context = {
-    ...{ run, owners: new ShardOwners(changes), webhooks: historyOfWebhooks(run), report },
+    run,
+    owners: new ShardOwners(changes),
+    webhooks: historyOfWebhooks(run),
+    report,
     accepted: new Set(accepted.map(({ headers }) => headers['X-Service-Delivery-Id']!)),
     sent: Map.groupBy(sent, ({ attemptId }) => attemptId),
     ofDeletedJobs: new Set(events.map(({ after }) => after.id as string)),
