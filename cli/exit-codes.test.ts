@@ -4,6 +4,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { freePort } from '../src/demo/service.ts';
 import { runVerbatim } from '../test/fixtures/cli.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 
@@ -53,6 +54,20 @@ for (const [status, type, code] of [
     assert.match(stderr, /^verbatim: Some\\x1b\[2Jthing\. \(req_1\)/);
   });
 }
+
+test('where nothing listens, that is said once, with a question', async () => {
+  const port = await freePort();
+
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const url = `http://${host}:${port}`;
+    const { code, stderr } = await runVerbatim('balance', { env: { ...env, VERBATIM_URL: url } });
+
+    assert.deepEqual(
+      [code, stderr],
+      [1, `verbatim: No complete answer came from ${url} (ECONNREFUSED). Is the service running?\n`],
+    );
+  }
+});
 
 test('an upload beyond the rate limit waits as long as the service asks, and stays the same request', async () => {
   const file = path.join(folder, 'a.wav');

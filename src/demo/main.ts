@@ -8,13 +8,13 @@ import { FIRST_MODEL } from '../models/catalogue.ts';
 import { offerFirstModel } from '../models/offer.ts';
 import { ROOT } from '../platform/installation.ts';
 import { makeCertificates } from './certificates.ts';
+import { demoPort } from './port.ts';
 import { type DemoReceiver, startReceiver } from './receiver.ts';
-import { type DemoService, freePort, startService } from './service.ts';
+import { type DemoService, startService } from './service.ts';
 
 // The demo is a separate program that starts the service, so it reads its own settings.
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
 const SAMPLE = path.join(ROOT, 'examples/sample.wav');
-const USUAL_PORT = 8080;
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 
 /** Starts the service, transcribes a file and prints the verified webhook; the service then runs until Ctrl-C. */
@@ -56,25 +56,6 @@ async function pullModel(): Promise<void> {
     output: process.stdout,
     signal: new AbortController().signal,
   });
-}
-
-/**
- * The port of PORT, which must be free: whoever names a port expects the service there.
- * Without PORT, 8080 or a free one.
- * @throws Error  that says what to do, when PORT is no port or is in use
- */
-async function demoPort(wanted: string | undefined): Promise<number> {
-  if (!wanted) return freePort(USUAL_PORT);
-  const port = Number(wanted);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new Error(`PORT must be a whole number from 1 to 65535, not "${wanted}".`);
-  }
-  if ((await freePort(port)) !== port) {
-    throw new Error(
-      `Port ${port} is in use. Set PORT to another one, or leave it out: then the demo takes a free one.`,
-    );
-  }
-  return port;
 }
 
 async function startDemoService(port: number, receiver: DemoReceiver, caCertificate: string): Promise<DemoService> {

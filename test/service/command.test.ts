@@ -221,6 +221,25 @@ describe('the tools unpacked for a user without root', () => {
   });
 });
 
+test('while another installation holds the lock of dpkg, apt-get waits, and a line says what goes on', async () => {
+  await using folder = openFolder({ 'apt-get': '#!/bin/sh\necho "$@" >> "$APT_LOG"\n' });
+  fs.chmodSync(path.join(folder.path, 'apt-get'), 0o755);
+  const log = path.join(folder.path, 'log');
+  // As root, on a machine where no other program is in the usual folders.
+  const program = `const fs = require('node:fs');
+    fs.existsSync = (file) => String(file).endsWith('/apt-get');
+    process.getuid = () => 0;
+    require(${JSON.stringify(path.join(ROOT, 'bin/prepare/tools.js'))}).prepareTools(['ffmpeg']);`;
+  const env = { ...process.env, PATH: `${folder.path}:/usr/bin:/bin`, APT_LOG: log, VERBATIM_INSTALL: 'on' };
+
+  const { stderr } = spawnSync(process.execPath, ['-e', program], { env, encoding: 'utf8' });
+
+  const [simulated, installed] = fs.readFileSync(log, 'utf8').trim().split('\n');
+  assert.match(simulated!, /--simulate/);
+  assert.match(installed!, /^-o DPkg::Lock::Timeout=300 install -y .*ffmpeg$/);
+  assert.match(stderr, /^verbatim: installing ffmpeg with apt-get …\n/);
+});
+
 describe('the tools that a service needs', () => {
   const sandbox = process.platform === 'linux' ? ['bubblewrap'] : [];
   const remote = 'openai:http://localhost:1/v1';
