@@ -19,7 +19,7 @@ const SECRETS = new Set<keyof Config>([
   'webhookProxyUrl',
 ]);
 
-/** Names that must be secrets: a new setting of such a name that is not in the list is hidden all the same. */
+/** Names that must be secrets: a new setting of such a name is hidden too, if it is missing from the list. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD/;
 const URL_WITH_USER = /\/\/[^/?#]*@/;
 

@@ -95,9 +95,9 @@ const transcribeFields = {
 };
 
 /**
- * The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. That there is either a file
- * or a URL, and that `response_format` is for synchronous requests, stands in their descriptions: of a union of
- * required fields generators make a type that cannot be sent, or that does not compile.
+ * The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. The descriptions, not the
+ * schema, say that there is either a file or a URL, and that `response_format` is for synchronous requests: from a
+ * union of required fields, generators of clients make a type that cannot be sent or does not compile.
  */
 export const transcribeForm = Type.Object({
   file: Type.Optional(fileSchema),

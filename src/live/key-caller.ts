@@ -5,8 +5,8 @@ import type { Call } from '../http/route.ts';
 export type Callers = { find(keyHash: Buffer): Promise<Caller | null> };
 
 /**
- * Whose API key a handshake carries, where it may begin and hear live sessions. Cookies are not read: so no page of
- * another site can connect.
+ * The caller whose API key a handshake carries, with the scope that live sessions need. Cookies are not read, so that
+ * no page of another site can connect.
  * @param headers  of the key
  * @throws ApiError  401 or 403
  */

@@ -204,7 +204,7 @@ export class RunningSession {
       );
   }
 
-  /** The job has ended elsewhere, or is to be ended elsewhere. */
+  /** Another connection has the session, or the job is canceled: nothing more is done here. */
   abandon(): void {
     this.#close();
   }

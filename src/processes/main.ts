@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   void stopWanted.promise.then(() => stopping.abort());
   process.on('SIGTERM', () => stopWanted.resolve(0));
   process.on('SIGINT', () => stopWanted.resolve(0));
-  // Started with a channel, by the demo or a test: whoever started it is gone.
+  // Where it was started with a channel, by bin/verbatim or a test: that process has ended.
   process.on('disconnect', () => stopWanted.resolve(0));
 
   const sandbox = prepareSandbox(config, log);
@@ -137,7 +137,7 @@ function aborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 }
 
-/** Takes this node's name, and whatever it was at when it ended last. */
+/** Gives this process the node's id, and releases the leases that the node held when it ended. */
 async function joinDatabase(database: Store, config: Config, log: Log, signal: AbortSignal): Promise<Node> {
   const { openDatabase } = await import('../db/database.ts');
   const { openNode } = await import('./node.ts');

@@ -24,19 +24,18 @@ type NodeOptions = Pick<Runtime, 'db' | 'clock' | 'log'> & {
   signal: AbortSignal;
 };
 
-// A node is seldom brought down by a job of its own, and takes up all that was under way at once: a few crashes in a
-// row, for whatever reason, must not use up the attempts of these jobs.
-// A job that does bring it down comes to its end all the same.
+// A crash of a node interrupts all of its jobs, and seldom is one of them the cause. So a job's first starts do not
+// count as attempts when its node crashes. A job that does crash its node fails once it was started more often.
 const FREE_STARTS_AFTER_NODE_CRASH = 10;
 const RETRY_MS = 500;
 // By then all leases have ended by themselves.
 const MOST_RELEASE_TRIES = 60;
 
 /**
- * Takes the name that the data directory gives to this node, and whatever the node was at when it ended last. Where
- * another process has that name (on a copy of the directory, or on the same one), this node goes by a new name until
- * its end, and leaves the other's leases alone: a lock in the database tells, which ends with the process that holds
- * it. Waits for a database that is away.
+ * Gives this process the id that is stored in the data directory, and releases the leases that a node with this id held
+ * when it ended. A lock in the database, which ends with the process that holds it, shows whether another process has
+ * the id, by a copy of the directory or by the same one. Then this process uses a new id, and releases nothing. Waits
+ * for a database that is away.
  */
 export async function openNode({ db, lockUrl, keptId, clock, log, signal }: NodeOptions): Promise<Node> {
   const closing = new AbortController();

@@ -70,7 +70,7 @@ async function languagesOf(model: string, modelsDir: string): Promise<readonly s
   return (await findSherpaModel(model, modelsDir).catch(() => null))?.found.languages ?? null;
 }
 
-/** Null stands for unknown languages: whoever put such a model there knows them. */
+/** Null stands for unknown languages, those of a model that is not in the catalogue: it is not refused. */
 function covers(languages: readonly string[] | null, wanted: readonly string[] | null): boolean {
   return languages === null || (wanted?.every((language) => languages.includes(language)) ?? false);
 }

@@ -40,8 +40,8 @@ export async function savePieces(
 }
 
 /**
- * The lease under which the pieces of a job are stored that count.
- * Those of a live session are final, whoever wrote them.
+ * The lease whose pieces belong to the transcript of a job: those of an earlier attempt do not. The pieces of a live
+ * session are final, so that all of them are stored under the same number.
  */
 export function leaseOfPieces({ isLive, lease }: Pick<Job, 'isLive' | 'lease'>): number {
   return isLive ? 0 : lease;

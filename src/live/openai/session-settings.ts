@@ -27,7 +27,7 @@ const DEFAULT_SILENCE_MS = 500;
 const SILENCE = { min: 100, max: 5_000 };
 // Of semantic detection, by how eager it is to end a turn.
 const EAGERNESS_MS: Record<string, number> = { low: 1_000, medium: 700, high: 400, auto: 700 };
-// The client commits; a segment that it forgets ends all the same.
+// The client ends segments by a commit. A segment that it does not end is cut after this time.
 const COMMIT_MAX_SECONDS = 30;
 const VAD_MAX_SECONDS = 20;
 const OLD_FORMATS: Record<string, object> = {

@@ -86,7 +86,7 @@ function openPool(parts: Part[], options: RoleDatabase, order: StartOrder, log: 
   const shares = parts.map((part) => connectionShare(part, order.maxConnections ?? null));
   return openDatabase(order.databaseUrl, {
     maxConnections: shares.reduce((sum, share) => sum + share, 0),
-    // Behind a pooler that pools by session, idle connections are missing elsewhere. The janitor's tasks run a minute
+    // A pooler that pools by session cannot give idle connections to other processes. The janitor's tasks run a minute
     // apart, and PostgreSQL keeps 4 to 5 MB for each connection.
     ...((order.maxConnections || parts.includes('janitor')) && { idleTimeoutMs: SHORT_IDLE_TIMEOUT_MS }),
     ...(order.databaseDirectUrl && { directUrl: order.databaseDirectUrl }),

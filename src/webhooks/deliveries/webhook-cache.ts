@@ -38,7 +38,7 @@ export class WebhookCache {
     return cached !== undefined && this.#monotonicMs() - cached.readAtMs + ms <= MAX_AGE_MS;
   }
 
-  /** Gives the scheduler the settings as last read: it knows nothing of a webhook that had nothing in memory. */
+  /** Gives the scheduler the settings that were read last: it has none of a webhook without deliveries in memory. */
   apply(id: string): void {
     const cached = this.#cached.get(id);
     if (cached) this.#scheduler.setWebhook(cached.settings, cached.read);

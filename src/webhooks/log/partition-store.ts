@@ -6,8 +6,8 @@ export type DayChange = 'done' | 'already' | 'busy' | 'too full';
 
 // How long a change of partitions waits for its lock. All later queries on the log wait behind it.
 const LOCK_WAIT_MS = 200;
-// Rows that making a day moves out of the default partition, under its lock. More stay where they are: they are found
-// there all the same, and deleted row by row.
+// Rows that making a day moves out of the default partition, under its lock. More stay in the default
+// partition: reads find them there, and retention deletes them row by row.
 const MAX_MOVED = 10_000;
 
 /** The days that have a partition, oldest first. */

@@ -137,7 +137,7 @@ export class JournalEntry {
     return readLiveAudio(this.#runtime.db, this.session.row, from, to);
   }
 
-  /** Nothing more is written; whoever waits goes on. */
+  /** Nothing more is written, and what waits for a write resolves. */
   close(): void {
     this.#isClosed = true;
     for (const resolve of this.#waiting.splice(0)) resolve();

@@ -21,9 +21,9 @@ export async function finishSuccesses(sql: Sql, attempts: FinishedAttempt[]): Pr
   return rows.map(({ deliveryId }) => deliveryId);
 }
 
-// Whoever takes one of the shards waits for the statement, or makes it ignore the shard. Deliveries are found by arrays
-// of their events and attempts, never by a join: a plan that was made while the table was nearly empty would read the
-// whole shard first, for each attempt. A list before `is true` is hashed, whatever the plan.
+// A deliverer that takes one of the shards waits for the statement, or makes it ignore the shard. Deliveries are found
+// by arrays of their events and attempts, never by a join: a plan that was made while the table was nearly empty would
+// read the whole shard first, for each attempt. A list before `is true` is hashed, whatever the plan.
 const FINISH_SUCCESSES = defineStatement(
   { name: 'finish-successes' },
   `with fence as materialized (
