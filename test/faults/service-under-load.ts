@@ -14,7 +14,9 @@ export const DATABASES = ['embedded', 'external'] as const;
 export type DatabaseKind = (typeof DATABASES)[number];
 
 export const VICTIMS = ['http', 'transcriber', 'deliverer', 'postgres', 'everything'] as const;
-export type Victim = (typeof VICTIMS)[number];
+/** For live sessions: `engine` are the engine processes of `http`. */
+export const LIVE_VICTIMS = ['http', 'engine', 'postgres', 'everything'] as const;
+export type Victim = (typeof VICTIMS)[number] | (typeof LIVE_VICTIMS)[number];
 
 export type ServiceUnderLoad = AsyncDisposable & {
   baseUrl: string;
@@ -64,6 +66,10 @@ export async function openServiceUnderLoad(
     if (victim === 'postgres' && outside) return [outside.pid()];
     const below = descendantsOf(service.pid);
     if (victim === 'everything') return [service.pid, ...below.map(({ pid }) => pid)];
+    if (victim === 'engine') {
+      const http = below.filter((entry) => isOfKind(entry, 'http'));
+      return http.flatMap(({ pid }) => below.filter((entry) => entry.parent === pid).map((engine) => engine.pid));
+    }
     return below.filter((entry) => isOfKind(entry, victim)).map(({ pid }) => pid);
   }
 
