@@ -5,7 +5,7 @@ import { endLiveJob } from '../jobs/live/end-live.ts';
 import type { JournalEntry, LiveJournal } from '../jobs/live/rows/journal.ts';
 import { editOf } from '../jobs/live/rows/live-segment.ts';
 import { type LiveRow, leaveSession } from '../jobs/live/rows/live-store.ts';
-import type { TakenSession } from '../jobs/live/rows/take-over.ts';
+import { leaseMsOf, type TakenSession } from '../jobs/live/rows/take-over.ts';
 import { LiveSession, type SessionEvents } from '../jobs/live/session.ts';
 import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
@@ -385,14 +385,6 @@ export class RunningSession {
     this.#entry.close();
   }
 }
-
-/** How long a session stays with a process that does not renew: its client has so long to come back after a crash. */
-function leaseMsOf({ options }: Pick<LiveRow, 'options'>): number {
-  return Math.max(LEASE_MIN_MS, options.resumeSeconds * 1000);
-}
-
-// As the lease of any job.
-const LEASE_MIN_MS = 12_000;
 
 function claimOf({ shard, id, lease }: LiveRow): Omit<LiveClaim, 'leaseMs'> {
   return { shard, id, lease };

@@ -4,14 +4,13 @@ import type { ClaimedJob } from '../../job.ts';
 import { notifyChanged } from '../../notify.ts';
 import type { Holder } from '../../queue/lease-store.ts';
 import type { JobKey } from '../../store.ts';
-import { type LiveRow, takeLiveJob, takeLiveSession } from './live-store.ts';
+import { findLiveSession, type LiveRow, takeLiveJob, takeLiveSession } from './live-store.ts';
 
 export type TakenSession = { job: ClaimedJob; row: LiveRow };
 
 /**
  * Takes a live session over, for the first connection or a later one: whoever held it before can write nothing more,
- * and what it wrote until now is in the row. The lease is that of any job until it is renewed. Null when its job has
- * ended, or is none of the account.
+ * and what it wrote until now is in the row. Null when its job has ended, or is none of the account.
  */
 export async function takeOverSession(
   db: Database,
@@ -19,10 +18,16 @@ export async function takeOverSession(
   holder: Holder,
 ): Promise<TakenSession | null> {
   const taken = await db.transaction(async (tx) => {
-    const job = await takeLiveJob(tx, key, { holder, leaseMs: BOUNDS.leaseMs });
+    const before = await findLiveSession(tx, key);
+    const job = before && (await takeLiveJob(tx, key, { holder, leaseMs: leaseMsOf(before) }));
     const row = job && (await takeLiveSession(tx, { ...key, lease: job.lease }, true));
     return job && row && { job, row };
   });
   if (taken) notifyChanged(db, key.id);
   return taken;
+}
+
+/** How long a session stays with a process that does not renew: its client has so long to come back after a crash. */
+export function leaseMsOf({ options }: Pick<LiveRow, 'options'>): number {
+  return Math.max(BOUNDS.leaseMs, options.resumeSeconds * 1000);
 }
