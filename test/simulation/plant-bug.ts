@@ -1,7 +1,7 @@
 // Imported before a test file: adds the bug of planted-bugs.ts that PLANTED_BUG names.
-import { changeCode } from './fakes/hooks.ts';
+import { changeModules } from './fakes/hooks.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 
 const bug = PLANTED_BUGS.find(({ name }) => name === process.env['PLANTED_BUG']);
 if (!bug) throw new Error('PLANTED_BUG names no planted bug.');
-changeCode(bug.changes);
+changeModules(bug.changes);

@@ -25,7 +25,7 @@ const { values } = parseArgs({
 });
 const bug = PLANTED_BUGS.find(({ name }) => name === values.bug) ?? null;
 if (values.bug && !bug) throw new Error(`There is no planted bug ${values.bug}.`);
-hookModules(bug);
+hookModules(bug?.changes ?? []);
 
 // `npm test` provides a database; a run from the command line starts one.
 const own = process.env['TEST_DATABASE_URL'] ? null : await startPostgres();

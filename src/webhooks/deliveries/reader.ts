@@ -1,5 +1,6 @@
 import { logFailure } from '../../db/database.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
+import { READ_LIMITS } from '../scheduler/limits.ts';
 import type { RefillRequest } from '../scheduler/refills.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import type { DelivererParts } from './deliverer-parts.ts';
@@ -18,11 +19,6 @@ const SLOW_COMMIT_INTERVAL_MS = 50;
 // What commits later still is found by the search of all webhooks.
 const SEARCH_MS = 60_000;
 const FOUND_LATE_MS = 2_000;
-const MAX_ROWS = 1_000;
-// A read that leaves out more of them takes longer than one that brings their rows.
-const MAX_LEFT_OUT = 100;
-// So many rows in memory are named in a read. Those beyond are read again, and ignored.
-const MAX_KNOWN = 5_000;
 const CONCURRENT_REFILLS = 3;
 // A refill brings settings that would grow too old before the next one.
 const REFILL_INTERVAL_MS = 500;
@@ -139,7 +135,7 @@ export class Reader {
     const fromMs = isPoll ? Math.min(readFromMs, nowMs - BOUNDS.lateCommitMs) : readFromMs;
     const count = await this.#read(shards, { fromMs, untilMs: nowMs + AHEAD_MS });
     for (const shard of shards) this.#readAtMs.set(shard, nowMs);
-    if (count < MAX_ROWS) return;
+    if (count < READ_LIMITS.rows) return;
     for (const shard of shards) if (!this.#searches.has(shard)) this.#searches.set(shard, { fromMs });
     this.#search();
   }
@@ -148,9 +144,9 @@ export class Reader {
     const { db, scheduler, webhooks } = this.#parts;
     const read = scheduler.beginRead();
     try {
-      const without = scheduler.backlogged(MAX_LEFT_OUT);
-      const known = scheduler.known({ shards, fromMs, limit: MAX_KNOWN });
-      const answer = await readDue(db, { shards, fromMs, untilMs, without, known, limit: MAX_ROWS });
+      const without = scheduler.backlogged(READ_LIMITS.leftOut);
+      const known = scheduler.known({ shards, fromMs, limit: READ_LIMITS.known });
+      const answer = await readDue(db, { shards, fromMs, untilMs, without, known, limit: READ_LIMITS.rows });
       this.#keep(answer, read);
       for (const delivery of answer.deliveries) {
         scheduler.offer(delivery, webhooks.get(delivery.webhookId)!, read);

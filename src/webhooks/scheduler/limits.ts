@@ -35,3 +35,12 @@ export const LIMITS: SchedulerLimits = {
   // About as many get through the handshake limiter before the last of them has waited too long.
   degradedInFlight: 1_536,
 };
+
+/** Of one read of what became due. */
+export const READ_LIMITS = {
+  rows: 1_000,
+  /** Webhooks whose rows are left out: a read that leaves out more takes longer than one that brings their rows. */
+  leftOut: 100,
+  /** Rows in memory that a read names. Those beyond are read again, and ignored. */
+  known: 5_000,
+};

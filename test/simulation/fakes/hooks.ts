@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { PlantedBug } from '../planted-bug.ts';
+import type { Change } from '../planted-bug.ts';
 import { SMALLER_LIMITS } from '../smaller-limits.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -10,13 +10,13 @@ const REPLACED: Record<string, string> = {
   'src/audio/media/decode.ts': 'test/simulation/fakes/decode.ts',
   'src/audio/media/cut-off.ts': 'test/simulation/fakes/cut-off.ts',
 };
+/** A module with this query is the one that a changed module is made from. */
+const ORIGINAL = '?original';
 
-/**
- * Replaces modules by the simulation's fakes as they are loaded, makes limits smaller, and adds a planted bug if one is
- * given.
- * @throws Error  when the code that the bug replaces is no longer there
- */
-export function hookModules(bug: PlantedBug | null): void {
+let all: Change[] = [];
+
+/** Replaces modules by the simulation's fakes as they are loaded, makes limits smaller, and plants the bug. */
+export function hookModules(changes: Change[]): void {
   registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
@@ -24,25 +24,36 @@ export function hookModules(bug: PlantedBug | null): void {
       return replacement ? { ...found, url: new URL(`file://${ROOT}${replacement}`).href } : found;
     },
   });
-  changeCode([...SMALLER_LIMITS, ...(bug?.changes ?? [])]);
+  changeModules([...SMALLER_LIMITS, ...changes]);
 }
 
-/** Changes the code of modules as they are loaded. @throws Error  when the code that is replaced is no longer there */
-export function changeCode(all: PlantedBug['changes']): void {
+/** Changes exports of modules as they are loaded. Several changes of one export follow each other. */
+export function changeModules(changes: Change[]): void {
+  all = changes;
   registerHooks({
     load(url, context, next) {
-      const loaded = next(url, context);
-      const changes = all.filter((change) => pathOf(url) === change.file);
-      if (changes.length === 0) return loaded;
-      return { ...loaded, source: changes.reduce((text, change) => applied(text, change), String(loaded.source)) };
+      const file = pathOf(url);
+      const names = new Set(changes.flatMap((change) => (change.file === file ? Object.keys(change.exports) : [])));
+      if (names.size === 0) return next(url, context);
+      const source = `import * as original from '${url}${ORIGINAL}';
+        import { changed } from '${import.meta.url}';
+        export * from '${url}${ORIGINAL}';
+        export const { ${[...names].join(', ')} } = changed('${file}', original);`;
+      return { format: 'module', source, shortCircuit: true };
     },
   });
 }
 
-/** The text after a change. @throws Error  when the code that is replaced is no longer there */
-export function applied(text: string, { file, find, replace }: PlantedBug['changes'][number]): string {
-  if (!text.includes(find)) throw new Error(`${file} no longer contains: ${find}`);
-  return text.replaceAll(find, () => replace);
+/** The changed exports of a module. */
+export function changed(file: string, original: object): Record<string, unknown> {
+  const exports: Record<string, unknown> = {};
+  for (const change of all.filter((each) => each.file === file)) {
+    for (const [name, replace] of Object.entries(change.exports)) {
+      const value = exports[name] ?? (original as Record<string, unknown>)[name];
+      exports[name] = replace(value as never, original as never);
+    }
+  }
+  return exports;
 }
 
 function pathOf(url: string): string {
