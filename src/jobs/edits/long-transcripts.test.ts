@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
@@ -77,11 +78,22 @@ async function openEnvironment() {
       const text = typeof body === 'string' ? body : writeJson(body);
       return { text, longestMs: turns.longestMs() };
     },
+    /** Follows the events of the job, which has ended. */
+    async follow() {
+      using turns = measureTurns();
+      let count = 0;
+      for await (const { event } of fixture.watch(account, id)) {
+        count += event === 'segment' ? 1 : 0;
+        // As a socket that takes a part at a time.
+        await nextTurn();
+      }
+      return { count, longestMs: turns.longestMs() };
+    },
     [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   };
 }
 
-test('edits and captions of a transcript with 135,000 words do not keep the process from answering', async () => {
+test('edits, captions and events of a transcript with 135,000 words do not keep the process from answering', async () => {
   await using environment = await openEnvironment();
   const { call } = environment;
 
@@ -91,7 +103,9 @@ test('edits and captions of a transcript with 135,000 words do not keep the proc
   const shown = await call('GET', { query: {} });
   const shaped = await call('GET', { query: { format: 'srt', max_lines: 2 } });
 
-  const turns = [edited, shown, shaped].map(({ longestMs }) => Math.round(longestMs));
+  const followed = await environment.follow();
+
+  const turns = [edited, shown, shaped, followed].map(({ longestMs }) => Math.round(longestMs));
   assert.ok(Math.max(...turns) < MAX_TURN_MS, `turns of ${turns.join(', ')} ms`);
   for (const { text } of [edited, shown]) {
     const { version, segments } = JSON.parse(text);
@@ -101,5 +115,6 @@ test('edits and captions of a transcript with 135,000 words do not keep the proc
     );
     assert.equal(segments.length, (SECONDS / SEGMENT_SECONDS) * CHANNELS);
   }
+  assert.equal(followed.count, (SECONDS / SEGMENT_SECONDS) * CHANNELS);
   assert.match(shaped.text, /^1\n00:00:00,000 --> /);
 });

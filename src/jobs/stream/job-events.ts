@@ -3,6 +3,8 @@ import type { AnswerMemory } from '../../http/route.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
+import { segmentEvents } from '../../rules/transcript/segment-events.ts';
+import { runTask } from '../edits/run-task.ts';
 import type { Job } from '../job.ts';
 import { findPieces, leaseOfPieces } from '../queue/piece-store.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
@@ -19,7 +21,6 @@ type JobEventSources = Runtime & { positions: QueuePositions; memory: AnswerMemo
 const KEEP_ALIVE_MS = 15_000;
 const RECONNECT_AFTER_MS = 2_000;
 const PIECES_PER_READ = 50;
-const SEGMENTS_PER_CHUNK = 100;
 
 /** What was sent to the client so far. */
 type Sent = { status: string; progress: number; lease: number; pieces: number; segments: number };
@@ -60,7 +61,7 @@ async function* eventsOf(runtime: JobEventSources, job: Job, sent: Sent): AsyncG
   if (!isTerminal(job.state)) yield* statusEvents(runtime, job, sent);
   yield* progressEvents(job, sent);
   if (job.state === 'processing') yield* pieceEvents(runtime, job, sent);
-  if (job.state === 'completed') yield* segmentEvents(segmentsIn(job.segments).slice(sent.segments), sent);
+  if (job.state === 'completed') yield* await runTask('listSegmentEvents', job, sent.segments);
   if (isTerminal(job.state)) yield* statusEvents(runtime, job, sent);
 }
 
@@ -87,21 +88,12 @@ async function* pieceEvents(runtime: JobEventSources, job: Job, sent: Sent): Asy
   while (true) {
     const page = { firstNumber: sent.pieces, limit: PIECES_PER_READ };
     const pieces = (await orUndefinedWhileAway(findPieces(runtime.db, job, page))) ?? [];
-    for (const { segments } of pieces) yield* segmentEvents(segmentsIn(segments), sent);
+    for (const { segments: text } of pieces) {
+      const segments = JSON.parse(text) as object[];
+      yield* segmentEvents(segments, sent.segments);
+      sent.segments += segments.length;
+    }
     sent.pieces += pieces.length;
     if (pieces.length < PIECES_PER_READ) return;
   }
-}
-
-function* segmentEvents(segments: object[], sent: Sent): Generator<string> {
-  for (let start = 0; start < segments.length; start += SEGMENTS_PER_CHUNK) {
-    yield segments
-      .slice(start, start + SEGMENTS_PER_CHUNK)
-      .map((segment) => `event: segment\ndata: ${writeJson({ index: sent.segments++, ...segment })}\n\n`)
-      .join('');
-  }
-}
-
-function segmentsIn(text: string | null): object[] {
-  return JSON.parse(text ?? '[]') as object[];
 }
