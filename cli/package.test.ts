@@ -17,12 +17,10 @@ const env = {
   ...process.env,
   npm_config_registry: 'http://127.0.0.1:9',
   npm_config_cache: path.join(folder, 'cache'),
-  ...{
-    npm_config_offline: 'true',
-    npm_config_audit: 'false',
-    npm_config_fund: 'false',
-    npm_config_update_notifier: 'false',
-  },
+  npm_config_offline: 'true',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_update_notifier: 'false',
 };
 const npm = (args: string[], cwd: string) => execFileSync('npm', args, { cwd, env, encoding: 'utf8', stdio: 'pipe' });
 

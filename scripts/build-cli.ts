@@ -48,13 +48,11 @@ export async function buildCli(folder: string): Promise<void> {
     entryPoints: { cli: path.join(ROOT, 'cli/main.ts'), health: path.join(ROOT, 'bin/health.js') },
     outdir: folder,
     // A file for each command: the help starts in half the time of one file with all of them.
-    ...{
-      splitting: true,
-      chunkNames: 'chunks/[name]-[hash]',
-      minify: true,
-      legalComments: 'none',
-      logLevel: 'warning',
-    },
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
   });
   fs.writeFileSync(path.join(folder, 'verbatim.js'), ENTRY, { mode: 0o755 });
   fs.writeFileSync(path.join(folder, 'README.md'), README);

@@ -57,12 +57,10 @@ test('what an operator changes is listed: who, when, what and from which address
   assert.ok(Math.abs(Date.now() - Date.parse(created_at)) < 60_000);
   assert.equal(request_id, credit.headers['x-request-id']);
   assert.deepEqual(rest, {
-    ...{
-      action: 'credits.added',
-      actor: { type: 'operator', key_id: null },
-      account_id: id,
-      target_id: credit.body.id,
-    },
+    action: 'credits.added',
+    actor: { type: 'operator', key_id: null },
+    account_id: id,
+    target_id: credit.body.id,
     details: { amount: -2.5 },
     address: '127.0.0.1',
   });

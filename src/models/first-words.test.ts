@@ -55,13 +55,11 @@ function catalogued(hub: { repository: string; revision: string }, files: { path
       sizeBytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     })),
-    ...{
-      licence: 'MIT',
-      attribution: 'this project',
-      languages: ['en'],
-      wer: null,
-      needsMemoryMb: 10,
-      advice: 'tests',
-    },
+    licence: 'MIT',
+    attribution: 'this project',
+    languages: ['en'],
+    wer: null,
+    needsMemoryMb: 10,
+    advice: 'tests',
   };
 }

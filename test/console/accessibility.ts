@@ -21,11 +21,9 @@ const FAULTS: readonly Fault[] = [
     styles: '@media (forced-colors: active) { #forced { forced-color-adjust: none; color: #777; background: #888; } }',
   },
   {
-    ...{
-      tag: 'i',
-      attributes: { id: 'current', 'aria-current': 'true' },
-      finds: /^forced colours: looks like .*current/,
-    },
+    tag: 'i',
+    attributes: { id: 'current', 'aria-current': 'true' },
+    finds: /^forced colours: looks like .*current/,
     styles: '#current { background: #ffe; }',
   },
   { tag: 'i', attributes: { id: 'other' }, finds: /^$/ },

@@ -19,11 +19,9 @@ async function fillWithMarks({ service, failing, account }: FlowContext) {
   const edited = await api.transcribe(toneFile('world', `${marked('file')}.wav`));
   await api.jobs.editTranscript(edited.id, [{ index: 0, text: marked('edited') }]);
   const { id: webhookId } = await api.webhooks.create({
-    ...{
-      url: `${failing.urls.markup}?q=${marked('url').replaceAll(' ', '/')}`,
-      events: ['transcription.completed'],
-      description: marked('description'),
-    },
+    url: `${failing.urls.markup}?q=${marked('url').replaceAll(' ', '/')}`,
+    events: ['transcription.completed'],
+    description: marked('description'),
     headers: { 'X-Mark': marked('header') },
   });
   const job = await api.transcribe(toneFile('hello world', `${marked('file')}.wav`), {

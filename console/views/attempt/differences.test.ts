@@ -42,13 +42,11 @@ test('an attempt does not differ from itself, nor by what is new at each attempt
 
 test('the outcome, the place, headers and bodies that changed are named with both values', () => {
   const after = attempt({
-    ...{
-      url: 'https://b.example/',
-      status: 'succeeded',
-      response_status: 204,
-      error: null,
-      remote_address: '203.0.113.8',
-    },
+    url: 'https://b.example/',
+    status: 'succeeded',
+    response_status: 204,
+    error: null,
+    remote_address: '203.0.113.8',
     request: { headers: { 'content-type': 'application/json', Authorization: '(hidden)' }, body: '{}' },
     response: { headers: { date: 'two', 'x-a': ['1', '2'] }, body: '' },
   });

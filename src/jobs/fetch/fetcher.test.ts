@@ -76,15 +76,13 @@ test('a job with audio_url is queued at once, fetched, transcribed, and shows or
   const source = `${server.origin}/calls/a%20b.wav`;
   assert.equal(accepted.status, 202);
   assert.deepEqual(accepted.json.audio, {
-    ...{
-      filename: 'a b.wav',
-      format: null,
-      duration_seconds: null,
-      size_bytes: null,
-      source,
-      channels: null,
-      tracks: [],
-    },
+    filename: 'a b.wav',
+    format: null,
+    duration_seconds: null,
+    size_bytes: null,
+    source,
+    channels: null,
+    tracks: [],
   });
   assert.deepEqual([accepted.json.status, accepted.json.queue_position], ['queued', undefined]);
   assert.ok(accepted.text.includes('"metadata":{"n":1.0}'));

@@ -3,16 +3,14 @@ import type { Stem } from '../../rules/search/search-query.ts';
 
 // By the language codes of transcripts.
 const MODULES: Readonly<Record<string, string>> = {
-  ...{
-    ar: 'arabic',
-    da: 'danish',
-    de: 'german',
-    el: 'greek',
-    en: 'english',
-    es: 'spanish',
-    fi: 'finnish',
-    fr: 'french',
-  },
+  ar: 'arabic',
+  da: 'danish',
+  de: 'german',
+  el: 'greek',
+  en: 'english',
+  es: 'spanish',
+  fi: 'finnish',
+  fr: 'french',
   hu: 'hungarian',
   it: 'italian',
   nl: 'dutch',

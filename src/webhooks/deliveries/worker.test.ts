@@ -538,7 +538,9 @@ test('deliveries in flight whose results are not recorded are dropped later, whe
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(5, ms), signal),
   };
   const deliverer = await environment.start([], {
-    ...{ holder: 'only/1', clock: quickClock, monotonicMs: clock.monotonicMs },
+    holder: 'only/1',
+    clock: quickClock,
+    monotonicMs: clock.monotonicMs,
   });
   await receiver.waitFor(16);
 
