@@ -239,9 +239,8 @@ export class RunningSession {
 
   async #replay(): Promise<void> {
     try {
-      const { clock, log } = this.#runtime;
       const again = { waits: 'a live session', jobId: this.job.id, signal: this.#closed.signal };
-      await retryWhileAway({ clock, log }, again, () => this.#session.replay());
+      await retryWhileAway(this.#runtime, again, () => this.#session.replay());
     } catch (cause) {
       if (this.#closed.signal.aborted) return;
       this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be continued');
@@ -296,9 +295,8 @@ export class RunningSession {
   async #growOnce(): Promise<void> {
     const takenMs = this.#takenMs();
     try {
-      const { clock, log } = this.#runtime;
       const again = { waits: 'the hold of a live session', jobId: this.job.id, signal: this.#closed.signal };
-      const coverage = await retryWhileAway({ clock, log }, again, () => this.#meter.grow(takenMs));
+      const coverage = await retryWhileAway(this.#runtime, again, () => this.#meter.grow(takenMs));
       if (coverage.kind === 'lost') return this.#stop('lost');
       const wasShort = this.#shortMs !== null;
       this.#shortMs = coverage.kind === 'short' ? coverage.coveredMs : null;
@@ -329,7 +327,6 @@ export class RunningSession {
   }): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    const { clock, log } = this.#runtime;
     try {
       await this.#growing;
       this.#noteLag();
@@ -339,7 +336,7 @@ export class RunningSession {
       const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };
       const end = { model: this.#engine.name, warnings: [...this.#warnings, ...warnings], isOutOfBalance };
       const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
-      const ended = await retryWhileAway({ clock, log }, again, () =>
+      const ended = await retryWhileAway(this.#runtime, again, () =>
         endLiveJob(this.#runtime, { job: this.job, row }, end),
       );
       if (ended === null) return this.#stop('lost');
@@ -347,7 +344,7 @@ export class RunningSession {
       this.#user.ended(ended);
     } catch (cause) {
       if (this.#closed.signal.aborted) return;
-      log.error({ job_id: this.job.id, err: cause }, 'a live session could not be ended');
+      this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be ended');
       this.#stop('failed');
     }
   }

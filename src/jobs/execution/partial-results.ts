@@ -1,6 +1,5 @@
-import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import type { Segment } from '../../engines/engine.ts';
-import type { Log } from '../../platform/log.ts';
 import type { ClaimedJob } from '../job.ts';
 import { savePieces } from '../queue/piece-store.ts';
 import { segmentsJson } from '../transcript.ts';
@@ -17,7 +16,7 @@ export type PartialResults = {
 const PIECES_PER_WRITE = 100;
 
 /** Writes one batch at a time. Pieces that could not be written are written with the next piece. */
-export function openPartialResults(job: ClaimedJob, { db, log }: { db: Database; log: Log }): PartialResults {
+export function openPartialResults(job: ClaimedJob, { db, log }: Runtime): PartialResults {
   const unsaved: { segments: string; transcribedUnits: number }[] = [];
   let saved = 0;
   let progress = 0;

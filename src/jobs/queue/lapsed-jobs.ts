@@ -1,6 +1,5 @@
 import type { Database } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { findLapsedJobs, returnLapsedJobs } from './lease-store.ts';
 
@@ -10,10 +9,7 @@ const EVERY_MS = 1_000;
  * Returns jobs whose holders died to the queue, every second until the signal aborts. The lease of a live process ends
  * only when it cannot be renewed.
  */
-export async function returnLapsedUntil(
-  signal: AbortSignal,
-  { db, clock, log }: { db: Database; clock: Clock; log: Log },
-): Promise<void> {
+export async function returnLapsedUntil(signal: AbortSignal, { db, clock, log }: Runtime): Promise<void> {
   while (!signal.aborted) {
     let waitMs = EVERY_MS;
     try {

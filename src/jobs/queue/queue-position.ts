@@ -1,5 +1,4 @@
-import type { Database } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
 import { type Queue, queuePosition } from '../../rules/jobs/queue-position.ts';
 import type { Job } from '../job.ts';
@@ -12,7 +11,7 @@ export type QueuePositions = { of(job: Job): Promise<number | null> };
 const MEASURE_EVERY_MS = 1_000;
 
 /** The other accounts' queues are read at most once a second; the job's own account's queue is read each time. */
-export function openQueuePositions({ db, clock }: { db: Database; clock: Clock }): QueuePositions {
+export function openQueuePositions({ db, clock }: Runtime): QueuePositions {
   const queuesNow = readAtMostEvery(clock, MEASURE_EVERY_MS, async (): Promise<Queue[]> => {
     const queues = await measureQueues(db);
     return queues.map(({ lastStartedAt, ...queue }) => ({ ...queue, lastTurnMs: lastStartedAt?.getTime() ?? null }));

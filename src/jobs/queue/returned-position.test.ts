@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import type { Database, Statement } from '../../db/database.ts';
-import { systemClock } from '../../platform/clock.ts';
 import type { Job } from '../job.ts';
 import { openQueuePositions } from './queue-position.ts';
 
@@ -13,7 +13,7 @@ test('a returned job that is started while its position is read has none', async
   };
   const db = { rows: async ({ name }: Statement) => answers[name!]! } as unknown as Database;
 
-  const position = await openQueuePositions({ db, clock: systemClock }).of({ state: 'queued' } as Job);
+  const position = await openQueuePositions(runtimeOn(db)).of({ state: 'queued' } as Job);
 
   assert.equal(position, null);
 });
