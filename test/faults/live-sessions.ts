@@ -23,6 +23,8 @@ export type SessionOrder = {
   plan: 'lite' | 'pro';
   audio: Uint8Array;
   random: Random;
+  /** The client connects again when nothing comes for so long. */
+  silenceMs?: number;
   /** Called for every acknowledgement. */
   onAck?: () => void;
 };
@@ -125,8 +127,14 @@ class Speaker {
       socket.terminate();
     });
     const sent = { bytes: 0 };
-    socket.on('message', (data) => this.#received(socket, sent, JSON.parse(String(data))));
+    const { silenceMs = GIVE_UP_MS } = this.#order;
+    const silence = setTimeout(() => socket.terminate(), silenceMs);
+    socket.on('message', (data) => {
+      silence.refresh();
+      this.#received(socket, sent, JSON.parse(String(data)));
+    });
     await new Promise((resolve) => socket.on('close', resolve));
+    clearTimeout(silence);
     return refused;
   }
 
