@@ -40,6 +40,7 @@ export class LiveConnection implements SocketUser {
   /** The last numbered message that was sent. */
   #sentNumber: number;
   #isCaughtUp = false;
+  readonly #caughtUp: Promise<void>;
   #partial: object | null = null;
   #partialAtMs = 0;
   #audioAtMs: number;
@@ -67,7 +68,7 @@ export class LiveConnection implements SocketUser {
       heartbeat_seconds: HEARTBEAT_SECONDS,
     });
     this.#session = api.host.run(taken, this.#userOf());
-    void this.#sendStored();
+    this.#caughtUp = this.#sendStored();
     void this.#tick();
   }
 
@@ -122,6 +123,7 @@ export class LiveConnection implements SocketUser {
           seconds_left: rounded(secondsLeft),
         }),
       stopped: (reason) => void this.#stopped(reason),
+      caughtUp: () => this.#caughtUp,
       ended: (ended) => this.#sendDone(showJob(ended)),
       replaced: () => this.#close(CLOSE.replaced, 'another connection has the session'),
       keyEnded: () => void this.#leave(CLOSE.unauthenticated, 'the key of the session has ended'),
@@ -233,6 +235,7 @@ export class LiveConnection implements SocketUser {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
     await this.#session.flush();
+    await this.#caughtUp;
     this.#session.abandon();
     try {
       const { shard, accountId, id } = this.#session.job;

@@ -34,6 +34,8 @@ export type SessionUser = SessionEvents & {
   balanceLow(secondsLeft: number): void;
   /** The session stops. But for `lost`, `failed` and `away` its job ends, and `ended` follows. */
   stopped(reason: StopReason): void;
+  /** Resolves when the client has the segments that were stored before: the end of the job deletes them. */
+  caughtUp(): Promise<void>;
   /** The job has ended. */
   ended(job: Job): void;
 };
@@ -331,6 +333,7 @@ export class RunningSession {
       await this.#growing;
       this.#noteLag();
       await this.#session.finish();
+      await this.#user.caughtUp();
       if (this.#closed.signal.aborted) return;
       if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#warnings.push({ code: 'behind' });
       const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };

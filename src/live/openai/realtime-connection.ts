@@ -182,6 +182,7 @@ export class RealtimeConnection implements SocketUser {
       segmentFailed: () => this.#items.failed(),
       finalized: () => undefined,
       balanceLow: () => undefined,
+      caughtUp: async () => undefined,
       stopped: (reason) => this.#stopped(reason),
       ended: (job) => {
         if (job.state === 'failed')
