@@ -2,8 +2,8 @@ import { isTerminal, JOB_MOVES } from '../../../src/rules/jobs/job-state.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './run.ts';
 
-// Three attempts, and the claim that finds no attempt left.
-const MOST_ATTEMPTS = 4;
+// Three attempts, and claims that find no attempt left: two of them may freeze or crash before the job has ended.
+const MOST_ATTEMPTS = 6;
 
 /** Accepted jobs end once, under the lease of their worker, with exactly one event in the same transaction. */
 export function checkJobs(run: Run, report: (text: string) => void): void {
