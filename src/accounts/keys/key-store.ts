@@ -37,7 +37,7 @@ export async function findValidKeys(
       select api_keys.id
       from unnest($1::smallint[], $2::text[]) as asked (shard, id)
       join api_keys on api_keys.shard = asked.shard and api_keys.id = asked.id
-      where api_keys.expires_at is null or api_keys.expires_at > coalesce($3::timestamptz, clock_timestamp())`,
+      where api_keys.expires_at is null or api_keys.expires_at > coalesce($3::timestamptz, statement_timestamp())`,
     values: [keys.map(({ shard }) => shard), keys.map(({ id }) => id), now],
   });
   return new Set(rows.map(({ id }) => id));
@@ -53,10 +53,10 @@ export async function noteKeyUse(
     name: 'note_key_use',
     text: `
       update api_keys
-      set last_used_at = coalesce($3::timestamptz, clock_timestamp())
+      set last_used_at = coalesce($3::timestamptz, statement_timestamp())
       where shard = $1 and id = $2
         and (last_used_at is null or
-          last_used_at <= coalesce($3::timestamptz, clock_timestamp()) - $4 * interval '1 second')`,
+          last_used_at <= coalesce($3::timestamptz, statement_timestamp()) - $4 * interval '1 second')`,
     values: [shard, id, now, USE_NOTED_SECONDS],
   });
 }
@@ -85,7 +85,7 @@ export async function deleteEndedPortalKeys(sql: Sql, accountId: string, now: Da
     text: `
       delete from api_keys
       where shard = $1 and account_id = $2 and is_portal
-        and expires_at <= coalesce($3::timestamptz, clock_timestamp())`,
+        and expires_at <= coalesce($3::timestamptz, statement_timestamp())`,
     values: [shardOf(accountId), accountId, now],
   });
 }
