@@ -3,15 +3,19 @@ import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import test from 'node:test';
 import { WebSocket } from 'ws';
+import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
 import { defineRoute } from '../route.ts';
 import { buildServer, closeServer } from '../server/server.ts';
 
 const KEY = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+// More than the buffers of both systems hold.
+const FLOOD_BYTES = 64 * 2 ** 20;
 const HANDSHAKE = `GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${KEY}\r\n`;
 
 /** A server whose WebSocket at `/echo` sends each text back. */
 async function openEcho(max = 100) {
+  const closeCodes: number[] = [];
   const echo = defineRoute({
     method: 'GET',
     path: '/echo',
@@ -27,7 +31,7 @@ async function openEcho(max = 100) {
         open: (socket) => ({
           binary: () => undefined,
           text: (text) => socket.sendText(text),
-          closed: () => undefined,
+          closed: (code) => void closeCodes.push(code),
         }),
         abandon: () => undefined,
       },
@@ -50,7 +54,7 @@ async function openEcho(max = 100) {
     await Promise.all([accepted, once(socket, 'connect')]);
     return socket;
   };
-  return { port, connect, [Symbol.asyncDispose]: () => closeServer(app, 0) };
+  return { port, connect, closeCodes, [Symbol.asyncDispose]: () => closeServer(app, 0) };
 }
 
 /** A frame as a client sends it, masked with zeros. */
@@ -131,5 +135,64 @@ test('frames that break RFC 6455 end their connection with its code, and no othe
   other.send('undisturbed');
 
   assert.equal(String((await once(other, 'message'))[0]), 'undisturbed');
+  other.terminate();
+});
+
+test('a message of many tiny fragments ends its connection, and no other', async () => {
+  await using server = await openEcho();
+  const other = new WebSocket(`ws://127.0.0.1:${server.port}/echo`);
+  await once(other, 'open');
+  const socket = await server.connect();
+  socket.write(HANDSHAKE);
+  await once(socket, 'data');
+  const fragment = frame(0x00, Buffer.from('x'));
+  const closed = once(socket, 'close');
+  socket.write(Buffer.concat([frame(0x01, Buffer.from('x')), ...Array<Buffer>(100_000).fill(fragment)]));
+
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  await closed;
+  other.send('undisturbed');
+
+  assert.deepEqual([answer[0], answer.readUInt16BE(2)], [0x88, 1008]);
+  assert.equal(String((await once(other, 'message'))[0]), 'undisturbed');
+  other.terminate();
+});
+
+test('a client that sends pings and does not read their answers is cut off', async () => {
+  await using server = await openEcho();
+  const socket = await server.connect();
+  socket.write(HANDSHAKE);
+  await once(socket, 'data');
+  socket.pause();
+  const pings = Buffer.concat(Array<Buffer>(1_000).fill(frame(0x89, Buffer.alloc(125))));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  let sentBytes = 0;
+  while (!socket.closed && sentBytes < FLOOD_BYTES) {
+    sentBytes += pings.length;
+    if (!socket.write(pings)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
+    socket.removeAllListeners('drain');
+  }
+
+  assert.ok(socket.closed, `${sentBytes} bytes were taken`);
+  await until('the close', () => server.closeCodes.length === 1);
+});
+
+test('a handshake that stays half holds no other up, and one of too many headers is refused', async () => {
+  await using server = await openEcho();
+  const half = await server.connect();
+  half.write(HANDSHAKE.slice(0, -10));
+  const bomb = await server.connect();
+  const headers = Array.from({ length: 10_000 }, (_, at) => `X-${at}: ${'x'.repeat(20)}\r\n`).join('');
+  bomb.write(HANDSHAKE.replace('Host: x', `Host: x\r\n${headers.trimEnd()}`));
+
+  const [refusal] = (await once(bomb, 'data')) as [Buffer];
+  const other = new WebSocket(`ws://127.0.0.1:${server.port}/echo`);
+  await once(other, 'open');
+  half.write(HANDSHAKE.slice(-10));
+  const [answer] = (await once(half, 'data')) as [Buffer];
+
+  assert.match(String(refusal), /^HTTP\/1\.1 431 /);
+  assert.match(String(answer), /^HTTP\/1\.1 101 /);
+  for (const socket of [half, bomb]) socket.destroy();
   other.terminate();
 });
