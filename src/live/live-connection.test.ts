@@ -3,6 +3,7 @@ import test from 'node:test';
 import { toneWav } from '../../test/fixtures/audio/test-audio.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
+import { openManualClock } from '../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
@@ -11,16 +12,17 @@ import type { OpenSocket } from '../http/websocket/open-socket.ts';
 import { LiveJournal } from '../jobs/live/rows/journal.ts';
 import { takeOverSession } from '../jobs/live/rows/take-over.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
 import type { LiveApi } from './live-api.ts';
 import { LiveConnection } from './live-connection.ts';
 import type { HostedUser, Taken } from './live-host.ts';
 import { type LiveClaim, RunningSession } from './running-session.ts';
 
-const OPTIONS = { encoding: 'pcm_s16le', sampleRate: 16_000, partials: false, endpointingMs: 600 };
+const OPTIONS = { encoding: 'pcm_s16le', sampleRate: 16_000, partials: true, endpointingMs: 600 };
 const REST = { maxSegmentSeconds: 20, resumeSeconds: 60, idleSeconds: 300 };
 
 /** A session whose connections the test opens. */
-async function openEnvironment() {
+async function openEnvironment(clock: Clock = systemClock) {
   const fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '0' });
   const account = await fixture.account();
   const { json } = await fixture.transcribe(account, toneWav('a'), { async: 'true' });
@@ -30,8 +32,10 @@ async function openEnvironment() {
     text: 'insert into live_sessions (shard, job_id, account_id, options) values ($1, $2, $3, $4)',
     values: [key.shard, key.id, key.accountId, JSON.stringify({ ...OPTIONS, ...REST })],
   });
-  const engine = { name: 'stub', open: () => openStubDecoder() } as Partial<LiveEngine> as LiveEngine;
+  const open = () => ({ ...openStubDecoder(), backlogSeconds: () => environment.backlogSeconds });
+  const engine = { name: 'stub', open } as Partial<LiveEngine> as LiveEngine;
   const rows: Database['rows'] = async (statement) => {
+    if (environment.isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
     if (statement.name === 'find_live_messages' && environment.readsSlowly) {
       environment.readsSlowly = false;
       await fixture.db.rows({ text: 'select pg_sleep(0.5)' });
@@ -39,7 +43,8 @@ async function openEnvironment() {
     return await fixture.db.rows(statement);
   };
   const db = { ...fixture.db, rows };
-  const { metrics: _, ...parts } = fixture;
+  const { metrics: _, ...rest } = fixture;
+  const parts = { ...rest, clock };
   const leases = new LeaseKeeper<LiveClaim>({ ...parts, db }, async (claims) => claims.map(({ id }) => id));
   const runtime = { ...parts, db, leases, journal: new LiveJournal({ ...parts, db }) };
   const host = {
@@ -48,21 +53,31 @@ async function openEnvironment() {
   };
   const environment = {
     readsSlowly: false,
+    isAway: false,
+    backlogSeconds: 0,
     async connect() {
       // biome-ignore lint/suspicious/noExplicitAny: messages of many types
       const messages: any[] = [];
       const socket = {
         isPaused: false,
         unsentBytes: 0,
+        closeCode: null as number | null,
         send: (message: object) => void messages.push(message),
         sendText: (text: string) => void messages.push(JSON.parse(text)),
-        close: () => undefined,
-        pause: () => undefined,
-        resume: () => undefined,
-      } as Partial<OpenSocket> as OpenSocket;
+        close(code: number) {
+          socket.closeCode ??= code;
+        },
+        pause() {
+          socket.isPaused = true;
+        },
+        resume() {
+          socket.isPaused = false;
+        },
+      };
       const taken = { ...(await takeOverSession(db, key, 'node_test/http'))!, engine, free: () => undefined };
-      const connection = new LiveConnection({ ...runtime, host } as unknown as LiveApi, socket, { taken, after: 0 });
-      return { connection, messages, has: (type: string) => messages.some((message) => message.type === type) };
+      const api = { ...runtime, host } as unknown as LiveApi;
+      const connection = new LiveConnection(api, socket as Partial<OpenSocket> as OpenSocket, { taken, after: 0 });
+      return { connection, socket, messages, has: (type: string) => messages.some((message) => message.type === type) };
     },
     async [Symbol.asyncDispose]() {
       await leases.close();
@@ -93,4 +108,70 @@ test('a job ends when its client has the segments that were stored before it con
     segments,
   );
   assert.equal(second.messages.at(-1).seq, segments.length + 1);
+});
+
+test('a client that does not read gets its segments and no partial text', async () => {
+  await using environment = await openEnvironment();
+  const { connection, socket, has, messages } = await environment.connect();
+  const speech = Buffer.from(noisySpeech(randomFrom(3), 12));
+  socket.unsentBytes = 256 * 1024;
+  connection.binary(speech);
+  connection.text('{"type":"finalize"}');
+  await until('the last segment', () => has('finalized'));
+  const before = messages.map(({ type }) => type);
+
+  socket.unsentBytes = 0;
+  connection.binary(speech);
+  await until('partial text', () => has('partial'));
+  connection.closed(1000);
+
+  assert.ok(before.includes('segment'));
+  assert.ok(!before.includes('partial'));
+});
+
+test('a client waits while the engine is 10 s behind, and nothing that it sent is dropped', async () => {
+  await using environment = await openEnvironment();
+  const { connection, socket, has, messages } = await environment.connect();
+  const speech = Buffer.from(noisySpeech(randomFrom(3), 12));
+  environment.backlogSeconds = 10;
+  connection.binary(speech);
+  const wasPaused = socket.isPaused;
+  // What the system had received before the pause.
+  connection.binary(speech);
+  environment.backlogSeconds = 9;
+  await until('the client to go on', () => !socket.isPaused);
+  connection.text('{"type":"finish"}');
+  await until('the end', () => has('done'));
+  connection.closed(1000);
+
+  assert.ok(wasPaused);
+  const { job } = messages.at(-1);
+  assert.deepEqual([job.status, job.audio.duration_seconds], ['completed', 24]);
+  assert.equal(messages.findLast(({ type }) => type === 'ack').offset, 2 * speech.length);
+});
+
+test('while the database is away nothing is acknowledged; after 60 s the client is sent elsewhere, and resumes', async () => {
+  const clock = openManualClock();
+  await using environment = await openEnvironment(clock);
+  const speech = Buffer.from(noisySpeech(randomFrom(3), 12));
+  const first = await environment.connect();
+  environment.isAway = true;
+  first.connection.binary(speech);
+  await clock.advance(60_000);
+  const before = [first.socket.closeCode, first.has('segment')];
+  await clock.advance(2_000);
+  first.connection.closed(1013);
+  environment.isAway = false;
+
+  const second = await environment.connect();
+  second.connection.binary(speech);
+  second.connection.text('{"type":"finish"}');
+  await until('the end', () => second.has('done'));
+  second.connection.closed(1000);
+
+  assert.deepEqual(before, [null, false]);
+  assert.equal(first.socket.closeCode, 1013);
+  // The acknowledgements every 15 s, by which a page sees that the connection works.
+  assert.ok(first.messages.every(({ type, offset }) => type !== 'ack' || offset === 0));
+  assert.deepEqual([second.messages[0].offset, second.messages.at(-1).job.audio.duration_seconds], [0, 12]);
 });
