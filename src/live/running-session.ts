@@ -4,7 +4,7 @@ import type { ClaimedJob, Job, JobMetrics } from '../jobs/job.ts';
 import { endLiveJob } from '../jobs/live/end-live.ts';
 import type { JournalEntry, LiveJournal } from '../jobs/live/rows/journal.ts';
 import { editOf } from '../jobs/live/rows/live-segment.ts';
-import { type LiveRow, leaveSession } from '../jobs/live/rows/live-store.ts';
+import { chargedMsOf, type LiveRow, leaveSession } from '../jobs/live/rows/live-store.ts';
 import { leaseMsOf, type TakenSession } from '../jobs/live/rows/take-over.ts';
 import { LiveSession, type SessionEvents } from '../jobs/live/session.ts';
 import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
@@ -375,10 +375,9 @@ export class RunningSession {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort(null);
     const { row, job } = this.#taken;
-    this.#runtime.metrics?.liveTaken(
-      job.plan,
-      this.#takenMs() - durationMs(row.options, row.durableBytes - row.gapBytes),
-    );
+    // What is not durable is counted by the connection that sends it again.
+    const { durableBytes, gapBytes } = this.#entry;
+    this.#runtime.metrics?.liveTaken(job.plan, chargedMsOf({ ...row, durableBytes, gapBytes }) - chargedMsOf(row));
     this.#onClosed();
     this.#lease[Symbol.dispose]();
     this.#session.close();

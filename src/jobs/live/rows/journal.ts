@@ -64,6 +64,7 @@ export class JournalEntry {
   readonly #pieces: LivePiece[] = [];
   readonly #waiting: (() => void)[] = [];
   #gapBytes: number;
+  #durableGapBytes: number;
   #segments: number;
   #durableSegments: number;
   #durableBytes: number;
@@ -80,6 +81,7 @@ export class JournalEntry {
     this.#audio = new PendingAudio(durableBytes);
     this.#durableBytes = durableBytes;
     this.#gapBytes = gapBytes;
+    this.#durableGapBytes = gapBytes;
   }
 
   /** Final segments that are durable. */
@@ -91,8 +93,9 @@ export class JournalEntry {
     return this.#durableBytes;
   }
 
+  /** Of the durable bytes. */
   get gapBytes(): number {
-    return this.#gapBytes;
+    return this.#durableGapBytes;
   }
 
   append(bytes: Uint8Array): void {
@@ -162,6 +165,7 @@ export class JournalEntry {
     this.#pendingSinceMs = this.#audio.size > 0 || this.#pieces.length > 0 ? this.#runtime.clock.now() : null;
     const hasGrown = write.durableBytes > this.#durableBytes;
     this.#durableBytes = write.durableBytes;
+    this.#durableGapBytes = write.gapBytes;
     this.#durableSegments = write.segments;
     if (pieces.length > 0) notifyChanged(this.#runtime.db, write.id);
     if (hasGrown && !this.#isClosed) this.session.onDurable(write.durableBytes, lagMs);
