@@ -23,7 +23,7 @@ const MAX_VERIFICATION_BYTES = 2_000;
 const MAX_LOADED_FILES = 8;
 
 const JAVASCRIPT = `
-import { ApiError, createReceiver, expressHandler, fastifyWebhooks, fetchHandler, type Job, rememberEvents, Verbatim, verifyDelivery, type Webhook, WebhookVerificationError } from '@verbatim/sdk';
+import { createReceiver, rememberEvents, Verbatim, verifyDelivery, WebhookVerificationError } from '@verbatim/sdk';
 import * as client from '@verbatim/sdk/client';
 import * as webhooks from '@verbatim/sdk/webhooks';
 import file from '@verbatim/sdk/vectors.json' with { type: 'json' };
@@ -54,6 +54,8 @@ console.log(JSON.stringify({ refusal, handled, statuses: replies.map((reply) => 
 const TYPESCRIPT = `
 import Fastify from 'fastify';
 import { createServer } from 'node:http';
+import { ApiError, expressHandler, fastifyWebhooks, fetchHandler, Verbatim, verifyDelivery } from '@verbatim/sdk';
+import type { Job, Webhook } from '@verbatim/sdk';
 
 const on = {};
 createServer(expressHandler({ secret: '', on }));
@@ -71,6 +73,7 @@ export default handle;
 
 /** For a project without the types of Node. */
 const WEB_TYPESCRIPT = `
+import type { Job, Webhook } from '@verbatim/sdk';
 import { ApiError, Verbatim } from '@verbatim/sdk/client';
 import { fetchHandler } from '@verbatim/sdk/webhooks';
 
