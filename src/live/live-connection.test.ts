@@ -36,6 +36,7 @@ async function openEnvironment(clock: Clock = systemClock) {
   const engine = { name: 'stub', open } as Partial<LiveEngine> as LiveEngine;
   const rows: Database['rows'] = async (statement) => {
     if (environment.isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    if (statement.name === 'find_live_messages') environment.reads += 1;
     if (statement.name === 'find_live_messages' && environment.readsSlowly) {
       environment.readsSlowly = false;
       await fixture.db.rows({ text: 'select pg_sleep(0.5)' });
@@ -52,6 +53,8 @@ async function openEnvironment(clock: Clock = systemClock) {
     connectionClosed: () => undefined,
   };
   const environment = {
+    db: fixture.db,
+    reads: 0,
     readsSlowly: false,
     isAway: false,
     backlogSeconds: 0,
@@ -108,6 +111,25 @@ test('a job ends when its client has the segments that were stored before it con
     segments,
   );
   assert.equal(second.messages.at(-1).seq, segments.length + 1);
+});
+
+test('the segments of a job that has ended elsewhere are not read again and again', async () => {
+  await using environment = await openEnvironment();
+  const first = await environment.connect();
+  first.connection.binary(Buffer.from(noisySpeech(randomFrom(3), 12)));
+  first.connection.text('{"type":"finalize"}');
+  await until('the last segment', () => first.has('finalized'));
+  first.connection.closed(1006);
+  await environment.db.run({ text: 'delete from job_pieces' });
+  environment.reads = 0;
+
+  const second = await environment.connect();
+  await until('the first read', () => environment.reads > 0);
+  // As long as some reads take.
+  await environment.db.rows({ text: 'select pg_sleep(0.1)' });
+  second.connection.closed(1006);
+
+  assert.equal(environment.reads, 1);
 });
 
 test('a client that does not read gets its segments and no partial text', async () => {

@@ -186,12 +186,15 @@ export class LiveConnection implements SocketUser {
   async #sendStored(): Promise<void> {
     try {
       while (!this.#closed.signal.aborted) {
+        const durable = this.#session.segments;
         const page = { after: this.#sentNumber, limit: SEGMENTS_PER_READ };
         const stored = await findLiveMessages(this.#api.db, this.#session.row, page);
         for (const { number, message } of stored) {
           this.#sentNumber = number;
           this.#socket.send(segmentMessage(readSegment(message), this.#session.job.wordTimes));
         }
+        // The job has ended elsewhere, and its rows are gone: the lost lease closes the connection.
+        if (stored.length === 0 && this.#sentNumber < durable) return;
         if (this.#sentNumber >= this.#session.segments) break;
       }
       this.#isCaughtUp = true;
