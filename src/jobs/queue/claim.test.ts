@@ -62,6 +62,6 @@ test('the transcribers are notified of every job that is queued', async () => {
   const stop = await environment.db.listen('jobs_due', () => void (notified += 1));
 
   await environment.submit();
-  await until('a notification beside a waiting job', async () => notified === 2);
+  await until('a notification beside a waiting job', async () => notified >= 2);
   await stop();
 });
