@@ -32,7 +32,10 @@ async function openEnvironment(clock: Clock = systemClock) {
     text: 'insert into live_sessions (shard, job_id, account_id, options) values ($1, $2, $3, $4)',
     values: [key.shard, key.id, key.accountId, JSON.stringify({ ...OPTIONS, ...REST })],
   });
-  const open = () => ({ ...openStubDecoder(), backlogSeconds: () => environment.backlogSeconds });
+  const open = () => ({
+    ...openStubDecoder(() => environment.fails),
+    backlogSeconds: () => environment.backlogSeconds,
+  });
   const engine = { name: 'stub', open } as Partial<LiveEngine> as LiveEngine;
   const rows: Database['rows'] = async (statement) => {
     if (environment.isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
@@ -55,6 +58,7 @@ async function openEnvironment(clock: Clock = systemClock) {
   const environment = {
     db: fixture.db,
     reads: 0,
+    fails: false,
     readsSlowly: false,
     isAway: false,
     backlogSeconds: 0,
@@ -196,4 +200,23 @@ test('while the database is away nothing is acknowledged; after 60 s the client 
   // The acknowledgements every 15 s, by which a page sees that the connection works.
   assert.ok(first.messages.every(({ type, offset }) => type !== 'ack' || offset === 0));
   assert.deepEqual([second.messages[0].offset, second.messages.at(-1).job.audio.duration_seconds], [0, 12]);
+});
+
+test('a session that goes on in another process keeps its warnings', async () => {
+  await using environment = await openEnvironment();
+  const first = await environment.connect();
+  environment.fails = true;
+  first.connection.binary(Buffer.from(noisySpeech(randomFrom(3), 2)));
+  first.connection.text('{"type":"finalize"}');
+  await until('the failure', () => first.has('finalized'));
+  environment.fails = false;
+  first.connection.closed(1006);
+
+  const second = await environment.connect();
+  second.connection.text('{"type":"finish"}');
+  await until('the end', () => second.has('done'));
+  second.connection.closed(1000);
+
+  const codes = second.messages.at(-1).job.warnings.map(({ code }: { code: string }) => code);
+  assert.deepEqual(codes, ['segment_failed', 'no_speech']);
 });

@@ -60,7 +60,6 @@ export class RunningSession {
   readonly #meter: Meter;
   readonly #lease: Disposable;
   readonly #closed = new AbortController();
-  readonly #warnings: FoundWarning[] = [];
   /** Audio that is not paid for yet, and what came after it. */
   #unpaid: (Uint8Array | (() => void))[] = [];
   /** Bytes that came, gaps included: those that are not paid for too. */
@@ -165,7 +164,7 @@ export class RunningSession {
     this.#offset = to;
     this.#afterPaid(() => {
       this.#gapBytes += bytes;
-      this.#warnings.push({ code: 'audio_gap' });
+      this.#entry.warn({ code: 'audio_gap' });
       this.#session.gap(to);
     });
     return true;
@@ -232,7 +231,7 @@ export class RunningSession {
       events: {
         ...this.#user,
         segmentFailed: (cause, segment) => {
-          this.#warnings.push({ code: 'segment_failed', ...segment });
+          this.#entry.warn({ code: 'segment_failed', ...segment });
           this.#user.segmentFailed(cause, segment);
         },
       },
@@ -335,9 +334,9 @@ export class RunningSession {
       await this.#session.finish();
       await this.#user.caughtUp();
       if (this.#closed.signal.aborted) return;
-      if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#warnings.push({ code: 'behind' });
+      if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#entry.warn({ code: 'behind' });
       const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };
-      const end = { model: this.#engine.name, warnings: [...this.#warnings, ...warnings], isOutOfBalance };
+      const end = { model: this.#engine.name, warnings: [...this.#entry.warnings, ...warnings], isOutOfBalance };
       const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
       const ended = await retryWhileAway(this.#runtime, again, () =>
         endLiveJob(this.#runtime, { job: this.job, row }, end),

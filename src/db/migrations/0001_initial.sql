@@ -366,6 +366,8 @@ create table live_sessions (
   is_speaking boolean not null default false,
   -- Final segments so far, in job_pieces.
   segments integer not null default 0,
+  -- Found so far, for the job at its end.
+  warnings jsonb not null default '[]',
   -- How often a client has connected, and whether one is.
   connections integer not null default 0,
   is_connected boolean not null default false,

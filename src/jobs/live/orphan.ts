@@ -52,7 +52,7 @@ export async function endOrphan(
       segment: ignore,
       emptySegment: ignore,
       finalized: ignore,
-      segmentFailed: ignore,
+      segmentFailed: (_cause, segment) => entry.warn({ code: 'segment_failed', ...segment }),
     },
   });
   const stop = () => failed.reject(signal.reason);
@@ -61,7 +61,7 @@ export async function endOrphan(
     if (row.durableBytes > 0) await Promise.race([session.replay(), failed.promise]);
     await Promise.race([session.finish(), failed.promise]);
     const known = (await findLiveSession(db, job)) ?? row;
-    const end = { model: engine.name, warnings: [{ code: 'connection_lost' as const }] };
+    const end = { model: engine.name, warnings: [...entry.warnings, { code: 'connection_lost' as const }] };
     const ended = await endLiveJob(runtime, { job, row: known }, end);
     if (ended === null) throw new LeaseLostError(job.id);
     return ended;

@@ -1,5 +1,6 @@
 import { isDatabaseAway } from '../../../db/database.ts';
 import type { Runtime } from '../../../db/runtime.ts';
+import type { FoundWarning } from '../../../rules/jobs/warnings.ts';
 import type { SegmentPosition } from '../../../rules/live/live-segments.ts';
 import { notifyChanged } from '../../notify.ts';
 import { readLiveAudio, type StoredPart } from './live-audio.ts';
@@ -10,9 +11,11 @@ import { type AudioChunk, PendingAudio } from './pending-audio.ts';
 /** Audio is written at the latest so long after it came. */
 const WRITE_EVERY_MS = 250;
 const RETRY_AFTER_MS = 500;
+// A job shows 20, and the number of the others.
+const WARNINGS_MAX = 100;
 
 export type JournalSession = {
-  row: Pick<LiveRow, 'shard' | 'id' | 'lease' | 'durableBytes' | 'gapBytes' | 'segments'>;
+  row: Pick<LiveRow, 'shard' | 'id' | 'lease' | 'durableBytes' | 'gapBytes' | 'segments' | 'warnings'>;
   /** Whether the event streams of the job show words. */
   wordTimes: boolean;
   /** Where another process can continue, once all that was added is committed. */
@@ -62,6 +65,7 @@ export class JournalEntry {
   readonly #runtime: Runtime;
   readonly #audio: PendingAudio;
   readonly #pieces: LivePiece[] = [];
+  readonly #warnings: FoundWarning[];
   readonly #waiting: (() => void)[] = [];
   #gapBytes: number;
   #durableGapBytes: number;
@@ -82,6 +86,7 @@ export class JournalEntry {
     this.#durableBytes = durableBytes;
     this.#gapBytes = gapBytes;
     this.#durableGapBytes = gapBytes;
+    this.#warnings = [...session.row.warnings];
   }
 
   /** Final segments that are durable. */
@@ -108,6 +113,18 @@ export class JournalEntry {
     if (this.#isClosed) return;
     this.#audio.skip(bytes);
     this.#gapBytes += bytes;
+    this.#changed(WRITE_EVERY_MS);
+  }
+
+  /** Found by this process or an earlier one. */
+  get warnings(): readonly FoundWarning[] {
+    return this.#warnings;
+  }
+
+  /** Adds a warning for the job at its end. */
+  warn(warning: FoundWarning): void {
+    if (this.#isClosed || this.#warnings.length >= WARNINGS_MAX) return;
+    this.#warnings.push(warning);
     this.#changed(WRITE_EVERY_MS);
   }
 
@@ -152,7 +169,8 @@ export class JournalEntry {
     const { id, lease } = this.session.row;
     const chunks = this.#audio.chunks();
     const reached = { durableBytes: this.#audio.end, gapBytes: this.#gapBytes, segments: this.#segments };
-    const write = { id, lease, ...reached, ...this.session.position() };
+    const warnings = [...this.#warnings];
+    const write = { id, lease, ...reached, warnings, ...this.session.position() };
     return { entry: this, write, chunks, pieces: [...this.#pieces], waiting: [...this.#waiting] };
   }
 

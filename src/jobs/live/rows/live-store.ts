@@ -1,5 +1,6 @@
 import type { Sql } from '../../../db/database.ts';
 import { defineStatement } from '../../../db/statements/named-parameters.ts';
+import type { FoundWarning } from '../../../rules/jobs/warnings.ts';
 import { durationMs, type LiveEncoding, type LiveSampleRate } from '../../../rules/live/encoding.ts';
 import { type ClaimedJob, NO_RESULT } from '../../job.ts';
 import type { Holder } from '../../queue/lease-store.ts';
@@ -34,10 +35,12 @@ export type LiveRow = JobKey & {
   isConnected: boolean;
   /** Final segments. */
   segments: number;
+  warnings: FoundWarning[];
 };
 
 const COLUMNS = `shard, job_id as id, account_id as "accountId", options, lease, durable_bytes as "durableBytes",
-        gap_bytes as "gapBytes", frame, is_speaking as "isSpeaking", connections, is_connected as "isConnected", segments`;
+        gap_bytes as "gapBytes", frame, is_speaking as "isSpeaking", connections, is_connected as "isConnected", segments,
+        warnings`;
 
 /** The row of a session; null for a job that is not live, or whose rows were erased after its end. */
 export async function findLiveSession(sql: Sql, { shard, id }: JobKey): Promise<LiveRow | null> {
@@ -253,7 +256,7 @@ export async function setTranscribed(
 /** What a session has gained since the last write. */
 export type LiveWrite = Pick<
   LiveRow,
-  'id' | 'lease' | 'durableBytes' | 'gapBytes' | 'frame' | 'isSpeaking' | 'segments'
+  'id' | 'lease' | 'durableBytes' | 'gapBytes' | 'frame' | 'isSpeaking' | 'segments' | 'warnings'
 >;
 /** Consecutive bytes, or for an empty buffer a gap of `length` bytes. */
 export type LiveChunk = AudioChunk & { id: string };
@@ -267,10 +270,10 @@ const WRITE = defineStatement(
       with written as (
         update live_sessions as session
         set durable_bytes = given.durable_bytes, gap_bytes = given.gap_bytes, frame = given.frame,
-          is_speaking = given.is_speaking, segments = given.segments
+          is_speaking = given.is_speaking, segments = given.segments, warnings = given.warnings::jsonb
         from unnest($ids::text[], $leases::int[], $durableBytes::bigint[], $gapBytes::bigint[], $frames::bigint[],
-          $areSpeaking::boolean[], $counts::int[])
-          as given (id, lease, durable_bytes, gap_bytes, frame, is_speaking, segments)
+          $areSpeaking::boolean[], $counts::int[], $warnings::text[])
+          as given (id, lease, durable_bytes, gap_bytes, frame, is_speaking, segments, warnings)
         where session.shard = $shard and session.job_id = given.id and session.lease = given.lease
         returning session.job_id
       ), chunk as (
@@ -312,6 +315,7 @@ export async function writeLive(
       frames: writes.map(({ frame }) => frame),
       areSpeaking: writes.map(({ isSpeaking }) => isSpeaking),
       counts: writes.map(({ segments }) => segments),
+      warnings: writes.map(({ warnings }) => JSON.stringify(warnings)),
       // One value for all: each value of an array of bytes would be sent as text of twice the size.
       audio: Buffer.concat(chunks.map(({ bytes }) => bytes)),
       chunkIds: chunks.map(({ id }) => id),
