@@ -1,4 +1,5 @@
 import type { StorageRuntime } from '../audio/storage/storage.ts';
+import { isDatabaseAway } from '../db/database.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import type { ClaimedJob, Job, JobMetrics } from '../jobs/job.ts';
 import { endLiveJob } from '../jobs/live/end-live.ts';
@@ -228,6 +229,10 @@ export class RunningSession {
           ...(keywords !== undefined && { keywords }),
         }),
       edit: editOf(job),
+      onFailed: (cause) => {
+        this.#runtime.log.warn({ job_id: job.id, err: cause }, 'a live session could not be read again');
+        this.#stop(isDatabaseAway(cause) ? 'away' : 'failed');
+      },
       events: {
         ...this.#user,
         segmentFailed: (cause, segment) => {

@@ -45,6 +45,7 @@ export async function endOrphan(
     journal: entry,
     openDecoder: () => live.open({ language: job.language }),
     edit: editOf(job),
+    onFailed: (cause) => failed.reject(cause),
     events: {
       speechStarted: ignore,
       speechStopped: ignore,

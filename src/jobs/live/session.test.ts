@@ -15,7 +15,14 @@ function openSession(
   journal: Journal,
   changes: Partial<LiveSessionOptions> & { fails?: (text: string) => boolean } = {},
 ) {
-  const heard = { segments: [] as LiveSegment[], finalized: [] as unknown[], failed: 0, empty: 0, partials: 0 };
+  const heard = {
+    causes: [] as unknown[],
+    segments: [] as LiveSegment[],
+    finalized: [] as unknown[],
+    failed: 0,
+    empty: 0,
+    partials: 0,
+  };
   const events: SessionEvents = {
     speechStarted: () => undefined,
     speechStopped: () => undefined,
@@ -34,6 +41,7 @@ function openSession(
     journal,
     openDecoder: () => openStubDecoder(changes.fails),
     events,
+    onFailed: (cause) => void heard.causes.push(cause),
     ...changes,
   });
   journal.positionOf = () => session.position();
@@ -189,4 +197,24 @@ test('a session without audio finishes without a segment', async () => {
   await finish(session, journal);
 
   assert.deepEqual(heard.segments, []);
+});
+
+test('a session whose journal cannot be read when the engine has failed says so, and commits nothing more', async () => {
+  const journal = new MemoryJournal();
+  const { session, heard } = openSession(journal, { fails: () => true });
+  const cause = new Error('away');
+  journal.read = () => {
+    throw cause;
+  };
+  session.write(noisySpeech(randomFrom(9), 2));
+  session.finalize('x');
+  while (heard.causes.length === 0) {
+    journal.commit();
+    await turnOfTheLoop();
+  }
+  session.close();
+
+  assert.deepEqual(heard.causes, [cause, cause]);
+  assert.deepEqual([heard.finalized, journal.durable.segments], [[], []]);
+  assert.ok(session.position().frame < 100);
 });

@@ -55,6 +55,8 @@ export type LiveSessionOptions = {
   /** Changes a final before it is stored. */
   edit?(segment: LiveSegment): LiveSegment;
   events: SessionEvents;
+  /** The journal cannot be read: another process has to go on. Nothing more is committed. */
+  onFailed(cause: unknown): void;
 };
 
 /** Audio that the engine has not decoded, and audio that is not committed, beyond which the client has to wait. */
@@ -273,6 +275,9 @@ export class LiveSession {
   #inOrder(act: () => Promise<void>): void {
     this.#commits = this.#commits.then(async () => {
       if (!this.#isClosed) await act();
+    });
+    this.#commits.catch((cause: unknown) => {
+      if (!this.#isClosed) this.#options.onFailed(cause);
     });
   }
 
