@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { FETCH_SECRET_BOX, jsonUpload, openJobFixture } from '../../../test/fixtures/job.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { FORBIDDEN_URLS } from '../../../test/fixtures/webhooks/forbidden-urls.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
 import { deleteOldJobs } from '../retention/retention-store.ts';
@@ -44,6 +45,35 @@ test('the event of a job goes to the webhook of this job, and to that of no othe
   assert.deepEqual([row!.url, row!.events], [URL_GIVEN, ['transcription.completed', 'transcription.failed']]);
   assert.equal(row!.secret.includes('whsec_'), false);
   assert.equal(FETCH_SECRET_BOX.open(row!.id, row!.secret), SECRET);
+});
+
+test('the erasure of a job waits for whoever records its attempt, and holds nothing that this one needs', async () => {
+  const account = await fixture.account();
+  const { json } = await fixture.transcribe(account, wavFile(1), OWN);
+  const { shard } = account;
+  const id = webhookIdOfJob(json.id);
+  let erasing: Promise<unknown> | null = null;
+
+  const locked = await fixture.db.transaction(async (tx) => {
+    await tx.run({ text: 'select from webhooks where shard = $1 and id = $2 for update', values: [shard, id] });
+    const [own] = await tx.rows<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
+    erasing = fixture.erase(account, json.id);
+    await until('the erasure to wait', async () => {
+      const waiting = await fixture.db.rows({
+        text: 'select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid))',
+        values: [own!.pid],
+      });
+      return waiting.length > 0;
+    });
+    return await tx.rows({
+      text: 'select from deliveries where shard = $1 and webhook_id = $2 for update nowait',
+      values: [shard, id],
+    });
+  });
+  await erasing;
+
+  assert.equal(locked.length, 1);
+  assert.deepEqual(await webhooksOf(account), []);
 });
 
 test('a secret that is made is shown in the answer to the request, and nowhere else', async () => {

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { deleteAnswersOfJob } from '../../http/idempotency/idempotency-store.ts';
 import { dropWaitingOfJob } from '../../webhooks/deliveries/drop-store.ts';
-import { deleteWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
+import { deleteWebhookOfJob, lockWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { eraseEvents } from '../../webhooks/events/erase.ts';
 import type { Job, JobHead } from '../job.ts';
 import { showJob } from '../view.ts';
@@ -15,6 +15,7 @@ import { deleteEndedJob } from './retention-store.ts';
  */
 export async function eraseJob(tx: Sql, job: JobHead): Promise<void> {
   const { shard, id: jobId } = job;
+  await lockWebhookOfJob(tx, { shard, jobId });
   await dropWaitingOfJob(tx, { shard, jobId });
   await eraseEvents(tx, { shard, jobId, job: { ...showJob(erased(job)), deleted: true } });
   await deleteWebhookOfJob(tx, { shard, jobId });

@@ -31,6 +31,18 @@ export const deleteWebhooksOf = (ids: string): string => `
         delete from webhooks
         where shard = $1 and id = any(${ids})`;
 
+/**
+ * Locks the webhook of a job, if it has one, before its deliveries are locked: who records attempts locks webhooks
+ * first, and two transactions in different orders would wait for each other.
+ */
+export async function lockWebhookOfJob(tx: Sql, { shard, jobId }: { shard: number; jobId: string }): Promise<void> {
+  await tx.rows({
+    name: 'lock_webhook_of_job',
+    text: 'select 1 from webhooks where shard = $1 and id = $2 for update',
+    values: [shard, webhookIdOfJob(jobId)],
+  });
+}
+
 /** Deletes the webhook of a job, if it has one; what waits for it is dropped when it is due. */
 export async function deleteWebhookOfJob(tx: Sql, { shard, jobId }: { shard: number; jobId: string }): Promise<void> {
   const id = webhookIdOfJob(jobId);
