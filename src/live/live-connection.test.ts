@@ -210,6 +210,11 @@ test('a session that goes on in another process keeps its warnings', async () =>
   first.connection.text('{"type":"finalize"}');
   await until('the failure', () => first.has('finalized'));
   environment.fails = false;
+  // Before that the next process decodes the segment again.
+  await until('the warning to be durable', async () => {
+    const rows = await environment.db.rows({ text: `select from live_sessions where warnings <> '[]'` });
+    return rows.length > 0;
+  });
   first.connection.closed(1006);
 
   const second = await environment.connect();
