@@ -22,6 +22,8 @@ export type LiveFigures = {
   /** From the handshake until `hello`. */
   helloMs: number[];
   wrongTexts: number;
+  /** That all sessions sent. */
+  audioSeconds: number;
 };
 
 const FRAME_MS = 100;
@@ -40,10 +42,18 @@ export async function runLiveSessions(
   load: LiveLoad,
   endpointingMs: number,
 ): Promise<LiveFigures> {
-  const figures: LiveFigures = { partialLagMs: [], finalLagMs: [], ackLagMs: [], helloMs: [], wrongTexts: 0 };
+  const figures: LiveFigures = {
+    partialLagMs: [],
+    finalLagMs: [],
+    ackLagMs: [],
+    helloMs: [],
+    wrongTexts: 0,
+    audioSeconds: 0,
+  };
   const sampleRate = load.encoding === 'mulaw' ? 8_000 : SAMPLE_RATE;
   const format = { sampleRate, bytesPerMs: (sampleRate * (load.encoding === 'mulaw' ? 1 : 2)) / 1000 };
   const audio = encode(load, format);
+  figures.audioSeconds = (load.sessions * audio.length) / (1000 * format.bytesPerMs);
   await Promise.all(
     Array.from({ length: load.sessions }, async (_, at) => {
       await delay(load.sessions === 1 ? 0 : (at * SPREAD_MS) / load.sessions);

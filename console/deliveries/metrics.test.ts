@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { WebhookMetricsInterval } from '#sdk/api.ts';
+import { EMPTY_INTERVAL } from '../../test/fixtures/webhooks/empty-interval.ts';
 import { metricsQuery, percent, totalsOf } from './metrics.ts';
 
 const bucket = (part: Partial<WebhookMetricsInterval>): WebhookMetricsInterval => ({
   start: '2026-11-21T09:00:00.000Z',
-  attempts: 0,
-  succeeded: 0,
-  failed: 0,
-  dropped: 0,
-  reasons: {},
-  p50_ms: null,
-  p95_ms: null,
-  waiting: 0,
+  ...EMPTY_INTERVAL,
   ...part,
 });
 

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { WebhookMetricsInterval } from '#sdk/api.ts';
+import { EMPTY_INTERVAL } from '../../test/fixtures/webhooks/empty-interval.ts';
 import { durationSeries, outcomeSeries, reasonSeries } from './series.ts';
 
 const bucket = (minute: number, part: Partial<WebhookMetricsInterval>): WebhookMetricsInterval => ({
   start: new Date(60_000 * minute).toISOString(),
-  attempts: 0,
-  succeeded: 0,
-  failed: 0,
-  dropped: 0,
-  reasons: {},
-  p50_ms: null,
-  p95_ms: null,
-  waiting: 0,
+  ...EMPTY_INTERVAL,
   ...part,
 });
 

@@ -3,24 +3,11 @@ import test from 'node:test';
 import { wavFile } from '../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../test/fixtures/claim.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
+import { COMPLETED } from '../../test/fixtures/outcome.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Database } from '../db/database.ts';
 import { endJob } from './end/end.ts';
-import type { Outcome } from './job.ts';
-
-const OUTCOME: Outcome = {
-  kind: 'completed',
-  model: 'fake',
-  language: 'en',
-  transcript: 'words',
-  segments: '[]',
-  speakers: null,
-  words: null,
-  warnings: [],
-  durationMs: 1000,
-  chargedMs: 1000,
-};
 
 async function addWebhook(db: Database, { id, shard }: Pick<Account, 'id' | 'shard'>): Promise<void> {
   await db.run({
@@ -42,7 +29,7 @@ test('the end of a job with its delivery is announced once', async () => {
 
   const first = (await fixture.transcribe(account, wavFile(1), { async: 'true' })).json.id as string;
   const claimed = (await claimNextJob(db, 60_000))!;
-  await endJob(fixture, claimed, OUTCOME);
+  await endJob(fixture, claimed, COMPLETED);
   db.notify('jobs_due', 'last');
   await until('the last notification', () => received.includes('jobs_due last'));
 

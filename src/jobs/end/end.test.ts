@@ -4,24 +4,13 @@ import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { COMPLETED } from '../../../test/fixtures/outcome.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
-import type { ClaimedJob, Outcome } from '../job.ts';
+import type { ClaimedJob } from '../job.ts';
 import { endJob } from './end.ts';
 import type { RunningJob } from './end-store.ts';
 
-const COMPLETED: Outcome = {
-  kind: 'completed',
-  model: 'fake',
-  language: 'en',
-  transcript: 'words',
-  segments: '[]',
-  speakers: null,
-  words: null,
-  warnings: [],
-  durationMs: 1000,
-  chargedMs: 1000,
-};
 const SECOND_MS = 1_000;
 
 async function openEnvironment() {

@@ -6,6 +6,7 @@ import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture, returnLapsed } from '../../../test/fixtures/job.ts';
+import { COMPLETED } from '../../../test/fixtures/outcome.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { type Database, isDatabaseAway } from '../../db/database.ts';
@@ -39,18 +40,7 @@ const eventTypes = async (fixture: Fixture) =>
   (await fixture.db.rows<{ type: string }>({ text: 'select type from events order by id' })).map((row) => row.type);
 const submit = async (fixture: Fixture, account: Account, seconds = 1, fields: Record<string, string> = {}) =>
   (await fixture.transcribe(account, wavFile(seconds), { async: 'true', ...fields })).json.id as string;
-const COMPLETED: Outcome = {
-  kind: 'completed',
-  model: 'late',
-  language: null,
-  transcript: 'late',
-  segments: '[]',
-  speakers: null,
-  words: null,
-  warnings: [],
-  durationMs: 1000,
-  chargedMs: 1000,
-};
+const LATE: Outcome = { ...COMPLETED, model: 'late', transcript: 'late' };
 
 test('a job ends with its transcript, its cost and its event, and its audio is erased', async () => {
   await using fixture = await openJobFixture();
@@ -236,14 +226,14 @@ test('a result that arrives after the lease was lost is rejected and changes not
   await fixture.endLeases();
   const current = (await claimNextJob(fixture.db, 60_000))!;
 
-  const late = await endJob(fixture, stale, COMPLETED);
+  const late = await endJob(fixture, stale, LATE);
 
   assert.equal(late, null);
   assert.deepEqual(await eventTypes(fixture), []);
   assert.equal((await fixture.job(account, id)).status, 'processing');
   assert.equal((await ledgerSum(fixture, account)).entries, 'credit hold');
-  assert.equal((await endJob(fixture, current, COMPLETED))?.state, 'completed');
-  assert.equal(await endJob(fixture, current, COMPLETED), null);
+  assert.equal((await endJob(fixture, current, LATE))?.state, 'completed');
+  assert.equal(await endJob(fixture, current, LATE), null);
   assert.deepEqual(await eventTypes(fixture), ['transcription.completed']);
 });
 
@@ -254,7 +244,7 @@ test('the end of a job is written completely or not at all', async () => {
   const claimed = (await claimNextJob(fixture.db, 60_000))!;
   await fixture.db.run({ text: 'alter table events add constraint nothing_fits check (false)' });
 
-  await assert.rejects(endJob(fixture, claimed, COMPLETED));
+  await assert.rejects(endJob(fixture, claimed, LATE));
 
   assert.equal((await fixture.job(account, id)).status, 'processing');
   assert.equal((await ledgerSum(fixture, account)).entries, 'credit hold');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import { EMPTY_INTERVAL } from '../../../test/fixtures/webhooks/empty-interval.ts';
 import { insertLogEntries, type LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 
@@ -43,16 +44,6 @@ test('attempts count in the hour in which they ended, by outcome and reason, wit
   assert.equal(status, 200);
   const { data, ...head } = json;
   assert.deepEqual(head, { bucket: 'hour', from: iso(BEGIN_MS), to: iso(BEGIN_MS + 3 * HOUR_MS), truncated: false });
-  const nothing = {
-    attempts: 0,
-    succeeded: 0,
-    failed: 0,
-    dropped: 0,
-    reasons: {},
-    p50_ms: null,
-    p95_ms: null,
-    waiting: 0,
-  };
   assert.deepEqual(data, [
     {
       start: iso(BEGIN_MS),
@@ -76,7 +67,7 @@ test('attempts count in the hour in which they ended, by outcome and reason, wit
       p95_ms: 7,
       waiting: 0,
     },
-    { start: iso(BEGIN_MS + 2 * HOUR_MS), ...nothing },
+    { start: iso(BEGIN_MS + 2 * HOUR_MS), ...EMPTY_INTERVAL },
   ]);
 });
 
