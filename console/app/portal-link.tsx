@@ -13,8 +13,11 @@ import { say } from '../ui/toast.tsx';
 
 // Links that the operator makes, `#token=…`: the key in them is exchanged for a session.
 
-/** The key of a link, while the user is asked about it. */
-const offered = openStore<string | null>(null);
+/** The link that the user is asked about; `id` tells one link from the next. */
+type Offer = { linkKey: string; id: number };
+
+const offered = openStore<Offer | null>(null);
+let offers = 0;
 
 /**
  * The key of a link in the address, which is removed from it and from the history of the browser;
@@ -33,7 +36,7 @@ export function takeLink(): string | null {
 export async function offerLink(key: string | null): Promise<void> {
   const { account, admin } = session.get();
   if (key === null) return;
-  if (account !== null || admin !== null) return offered.set(key);
+  if (account !== null || admin !== null) return offered.set({ linkKey: key, id: ++offers });
   await signInWith(key).catch((error: unknown) => say(problemOf(error).message));
 }
 
@@ -43,19 +46,21 @@ async function signInWith(key: string): Promise<void> {
 
 /** The question whether a link may end the session that there is. */
 export function PortalLink() {
-  const key = useStore(offered);
+  const offer = useStore(offered);
   const close = () => offered.set(null);
   return (
-    <Dialog isOpen={key !== null} title="Open this link?" onClose={close}>
-      {key !== null && <Question linkKey={key} close={close} />}
+    // A dialog for each link: the browser reports that a dialog has closed in a later task, and another link may be
+    // open by then.
+    <Dialog key={offer?.id} isOpen={offer !== null} title="Open this link?" onClose={close}>
+      {offer !== null && <Question {...offer} close={close} />}
     </Dialog>
   );
 }
 
-function Question({ linkKey, close }: { linkKey: string; close: () => void }) {
+function Question({ linkKey, id, close }: Offer & { close: () => void }) {
   const own = useAccount().data?.name;
   const link = useQuery({
-    queryKey: ['portal-link'],
+    queryKey: ['portal-link', id],
     queryFn: ({ signal }) => clientsWith(linkKey).api.account({ signal }),
     gcTime: 0,
     retry: false,
