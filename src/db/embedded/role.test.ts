@@ -8,7 +8,8 @@ import { describe, test } from 'node:test';
 import pg from 'pg';
 import { openDatabase } from '../database.ts';
 import { migrate, readMigrations } from '../migrate.ts';
-import { asPostgresUser, makeFolder, POSTGRES_ENVIRONMENT, programPath } from './place.ts';
+import { postgresEnvironment } from './libraries.ts';
+import { asPostgresUser, makeFolder, packageFolder, programPath } from './place.ts';
 import { startEmbedded } from './server.ts';
 
 const log = { debug() {}, warn() {} };
@@ -124,7 +125,7 @@ async function makeClusterOfReleaseBefore(dir: string): Promise<void> {
 
 function run(dir: string, [program, ...args]: ['initdb' | 'postgres', ...string[]]) {
   const [command, ...rest] = asPostgresUser(dir, [programPath(program), ...args]);
-  return spawn(command!, rest, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: 'ignore' });
+  return spawn(command!, rest, { cwd: '/', env: postgresEnvironment(dir, packageFolder()), stdio: 'ignore' });
 }
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { syncFolder } from '../../platform/files/durable-names.ts';
-import { asPostgresUser, POSTGRES_ENVIRONMENT, programPath } from './place.ts';
+import { postgresEnvironment } from './libraries.ts';
+import { asPostgresUser, packageFolder, programPath } from './place.ts';
 
 /** Owns the cluster; it cannot log in. */
 export const SUPERUSER = 'verbatim';
@@ -102,7 +103,8 @@ async function runAsSuperuser({ dir, cluster, settings }: RolePlace, sql: string
   ]);
   const options = ['--single', '-j', '-D', cluster, ...flags, DATABASE];
   const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), ...options]);
-  const server = spawn(command!, args, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['pipe', 'ignore', 'pipe'] });
+  const env = postgresEnvironment(dir, packageFolder());
+  const server = spawn(command!, args, { cwd: '/', env, stdio: ['pipe', 'ignore', 'pipe'] });
   const timer = setTimeout(() => server.kill('SIGKILL'), SETUP_TIMEOUT_MS);
   let complaint = '';
   server.stderr.on('data', (chunk: Buffer) => {

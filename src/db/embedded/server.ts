@@ -7,7 +7,8 @@ import { syncFolder } from '../../platform/files/durable-names.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { claimDirectory } from './folder-lock.ts';
 import { clearLeftovers } from './leftovers.ts';
-import { asPostgresUser, makeFolder, POSTGRES_ENVIRONMENT, programPath, socketFolder } from './place.ts';
+import { postgresEnvironment } from './libraries.ts';
+import { asPostgresUser, makeFolder, packageFolder, programPath, socketFolder } from './place.ts';
 import { passwordFile, prepareRole, SUPERUSER, serviceUrl } from './role.ts';
 
 /** A PostgreSQL that belongs to this process. */
@@ -125,7 +126,8 @@ async function makeCluster(dir: string, cluster: string): Promise<void> {
   fs.rmSync(making, { recursive: true, force: true });
   const options = ['-D', making, '-U', SUPERUSER, '-A', 'reject', '--no-locale', '-E', 'UTF8'];
   const [command, ...args] = asPostgresUser(dir, [programPath('initdb'), ...options]);
-  const initdb = spawn(command!, args, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] });
+  const env = postgresEnvironment(dir, packageFolder());
+  const initdb = spawn(command!, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe'] });
   await untilStarted(initdb, 'initdb');
   let complaint = '';
   initdb.stderr.on('data', (chunk: Buffer) => {
@@ -144,7 +146,7 @@ async function launch({ dir, cluster, settings }: Launch): Promise<ChildProcess>
   // In a session of its own, so that Ctrl-C on the terminal does not end it before the connections are closed.
   const server = spawn(command!, args, {
     cwd: '/',
-    env: POSTGRES_ENVIRONMENT,
+    env: postgresEnvironment(dir, packageFolder()),
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
