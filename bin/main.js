@@ -2,11 +2,12 @@
 // Installs what a command needs, then runs it under Node 24. Plain JavaScript, because Node 20 must run it.
 
 const path = require('node:path');
+const { pathToFileURL } = require('node:url');
 const { prepareBundle } = require('./prepare/bundle.js');
 const { preparePackages } = require('./prepare/packages.js');
 const { prepareNode24 } = require('./prepare/node24.js');
 const { prepareParts } = require('./prepare/parts.js');
-const { preparePostgres } = require('./prepare/postgres.js');
+const { prebuiltFolder } = require('./prepare/prebuilt.js');
 const { prepareTools } = require('./prepare/tools.js');
 const { SANDBOX, wantedTools } = require('./prepare/wanted-tools.js');
 const processEnvironment = require('./process-environment.json');
@@ -24,7 +25,7 @@ const PROGRAMS = {
     programs: (args) => [[path.join(prepareBundle(ROOT), 'main.js'), ...args]],
     tools: () => wantedTools(process.env),
   },
-  demo: { programs: (args) => [['src/demo/main.ts', ...args]], tools: () => ALL_TOOLS },
+  demo: { programs: (args) => [[fileOf('demo'), ...args]], tools: () => ALL_TOOLS },
   test: { needsDev: true, programs: (args) => [['test/run.ts', ...args]], tools: () => ALL_TOOLS },
   check: {
     needsDev: true,
@@ -40,7 +41,10 @@ const PROGRAMS = {
     ],
   },
   bench: { needsDev: true, programs: benchPrograms, tools: () => ALL_TOOLS },
+  release: { needsDev: true, programs: (args) => [['scripts/release.ts', ...args]] },
 };
+
+const SOURCES = { cli: 'src/cli/main.ts', demo: 'src/demo/main.ts' };
 
 // Compiled code of earlier starts, for programs that run from their sources.
 const COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'verbatim');
@@ -50,8 +54,19 @@ async function main([name, ...args]) {
   process.env.VERBATIM_COMMAND = commandAsTyped(process.env.VERBATIM_COMMAND || process.argv[1]);
   const asksForHelp = args.includes('--help') || args.includes('-h');
   if (name === 'prepare' && !asksForHelp) await prepareParts(ROOT, args);
-  else if (Object.hasOwn(PROGRAMS, name ?? '') && !asksForHelp) await runProgram(PROGRAMS[name], args);
+  else if (isProgram(name) && !asksForHelp) await runProgram(PROGRAMS[name], args);
   else await runCommand();
+}
+
+/** Published packages do not have the files of the commands for developers. */
+function isProgram(name = '') {
+  return Object.hasOwn(PROGRAMS, name) && !(PROGRAMS[name].needsDev && prebuiltFolder(ROOT));
+}
+
+/** The file of a program beside the service: its source, or what a published package has in its place. */
+function fileOf(name) {
+  const prebuilt = prebuiltFolder(ROOT);
+  return prebuilt ? path.join(prebuilt, `${name}.js`) : path.join(ROOT, SOURCES[name]);
 }
 
 /**
@@ -61,7 +76,7 @@ async function main([name, ...args]) {
 function commandAsTyped(file) {
   if (!path.isAbsolute(file)) return file;
   if ((process.env.PATH ?? '').split(path.delimiter).includes(path.dirname(file))) {
-    return process.env.npm_command === 'exec' ? 'npx verbatim' : 'verbatim';
+    return process.env.npm_command === 'exec' ? `npx ${require('../package.json').name}` : 'verbatim';
   }
   const relative = path.relative('', file);
   return relative.startsWith('..') ? file : relative;
@@ -70,13 +85,12 @@ function commandAsTyped(file) {
 async function runProgram(command, args) {
   await preparePackages(ROOT, { withDev: command.needsDev === true });
   const node = await prepareNode24();
-  preparePostgres(ROOT);
   const programs = command.programs(args);
   const defaults = {
     // As `roleEnvironment` of src/config/settings.ts says.
     ...processEnvironment,
     // A bundle starts as fast without it, and Node keeps in memory what it reads from there.
-    ...(command !== PROGRAMS.serve && { NODE_COMPILE_CACHE: COMPILE_CACHE }),
+    ...(command !== PROGRAMS.serve && compileCache()),
   };
   const prepared = command.tools ? await prepareTools(command.tools()) : {};
   process.exitCode = await runAll(node, programs, { root: ROOT, env: { ...defaults, ...process.env, ...prepared } });
@@ -87,12 +101,20 @@ async function runCommand() {
   await preparePackages(ROOT);
   const node = await prepareNode24();
   if (node !== process.execPath) {
-    const env = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env };
-    process.exitCode = await runAll(node, [['src/cli/main.ts', ...process.argv.slice(2)]], { root: ROOT, env });
+    process.exitCode = await runAll(node, [['bin/verbatim', ...process.argv.slice(2)]], {
+      root: ROOT,
+      env: process.env,
+    });
     return;
   }
-  require('node:module').enableCompileCache(process.env.NODE_COMPILE_CACHE ?? COMPILE_CACHE);
-  await import('../src/cli/main.ts');
+  const { NODE_COMPILE_CACHE: cache } = { ...compileCache(), ...process.env };
+  if (cache) require('node:module').enableCompileCache(cache);
+  await import(pathToFileURL(fileOf('cli')));
+}
+
+/** A published package writes nothing into its own folder. */
+function compileCache() {
+  return prebuiltFolder(ROOT) ? {} : { NODE_COMPILE_CACHE: COMPILE_CACHE };
 }
 
 /** The named benchmarks, or all; each gets the options. All arguments after `wer` (a manifest and options) go to it. */

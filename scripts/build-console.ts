@@ -7,14 +7,22 @@ import { bundleConsole, PREBUILT_FOLDER } from '../src/http/service/console-bund
 
 const BEST_QUALITY = 11;
 
-const { page, files } = await bundleConsole(BEST_QUALITY);
-rmSync(PREBUILT_FOLDER, { recursive: true, force: true });
-mkdirSync(PREBUILT_FOLDER);
-const write = (name: string, content: Buffer | string) => writeFileSync(path.join(PREBUILT_FOLDER, name), content);
-for (const [name, { identity, br, gzip }] of files) {
-  write(name, identity);
-  write(`${name}.br`, br);
-  write(`${name}.gz`, gzip);
+if (import.meta.main) {
+  const count = await buildConsole(PREBUILT_FOLDER);
+  process.stdout.write(`${count} files in ${path.relative(process.cwd(), PREBUILT_FOLDER)}\n`);
 }
-write('index.html', page);
-process.stdout.write(`${files.size + 1} files in ${path.relative(process.cwd(), PREBUILT_FOLDER)}\n`);
+
+/** Writes the bundle into the folder, after deleting the folder's contents. Resolves to the number of files. */
+export async function buildConsole(folder: string): Promise<number> {
+  const { page, files } = await bundleConsole(BEST_QUALITY);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const write = (name: string, content: Buffer | string) => writeFileSync(path.join(folder, name), content);
+  for (const [name, { identity, br, gzip }] of files) {
+    write(name, identity);
+    write(`${name}.br`, br);
+    write(`${name}.gz`, gzip);
+  }
+  write('index.html', page);
+  return files.size + 1;
+}

@@ -3,8 +3,8 @@ const { execFileSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
+const { prebuiltFolder } = require('./prebuilt.js');
 
-// src/platform/installation.ts knows how deep in the project a bundle is.
 const CACHE = path.join('node_modules', '.cache', 'verbatim');
 const ENTRY_POINTS = path.join('bin', 'entry-points.json');
 const KEPT_BUNDLES = 10;
@@ -21,6 +21,8 @@ const OPTIONS = [
  * @throws Error  when a source is wrong, or nothing can be written there
  */
 function prepareBundle(root) {
+  const prebuilt = prebuiltFolder(root);
+  if (prebuilt) return prebuilt;
   const folder = path.join(root, CACHE, `service-${hashSources(root)}`);
   if (!fs.existsSync(folder)) bundle(root, folder);
   return folder;
@@ -49,7 +51,7 @@ function bundle(root, folder) {
   const temporary = `${folder}.${process.pid}`;
   try {
     fs.mkdirSync(temporary, { recursive: true });
-    runEsbuild(root, temporary);
+    writeBundle(root, temporary);
     makeDurable(temporary);
     fs.renameSync(temporary, folder);
   } catch (error) {
@@ -60,9 +62,13 @@ function bundle(root, folder) {
   removeOldBundles(path.dirname(folder));
 }
 
-function runEsbuild(root, outdir) {
+/**
+ * Writes a bundle of the service into the folder.
+ * @param morePrograms  modules by name, which are bundled too
+ */
+function writeBundle(root, outdir, morePrograms = {}) {
   const entryPoints = JSON.parse(fs.readFileSync(path.join(root, ENTRY_POINTS), 'utf8'));
-  const modules = Object.entries(entryPoints).map(([name, file]) => `${name}=${file}`);
+  const modules = Object.entries({ ...entryPoints, ...morePrograms }).map(([name, file]) => `${name}=${file}`);
   // The program itself: a process of the library would stay with the service, which takes the place of this process.
   const program = require.resolve(`@esbuild/${process.platform}-${process.arch}/bin/esbuild`);
   const options = { cwd: root, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' };
@@ -96,4 +102,4 @@ function modifiedMs(file) {
   return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-module.exports = { prepareBundle };
+module.exports = { prepareBundle, writeBundle };

@@ -2,7 +2,6 @@
 const { prepareBundle } = require('./bundle.js');
 const { prepareNode24 } = require('./node24.js');
 const { preparePackages } = require('./packages.js');
-const { preparePostgres } = require('./postgres.js');
 const { missingTools, prepareTools } = require('./tools.js');
 const { wantedTools } = require('./wanted-tools.js');
 
@@ -10,7 +9,6 @@ const PARTS = {
   async packages(root) {
     await preparePackages(root);
     await prepareNode24();
-    preparePostgres(root);
   },
   async bundle(root) {
     prepareBundle(root);

@@ -1,8 +1,8 @@
 'use strict';
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
-const os = require('node:os');
 const path = require('node:path');
+const { cacheFolder } = require('./cache-folder.js');
 const { step } = require('./step.js');
 
 /** A script that starts a program with its libraries, independent of the caller's environment. */
@@ -62,17 +62,13 @@ function setAge(folder, atMs) {
   fs.utimesSync(folder, atMs / 1000, atMs / 1000);
 }
 
-function cacheFolder() {
-  return process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
-}
-
 /** The folder's name contains the system release, because another release needs other libraries. */
 function folderFor(packages, cache) {
   const system = fs.readFileSync('/etc/os-release', 'utf8');
   const hash = createHash('sha256')
     .update(JSON.stringify([packages, process.arch, system, STARTER]))
     .digest('hex');
-  return path.join(cache, 'verbatim', `tools-${hash.slice(0, 16)}`);
+  return path.join(cache, `tools-${hash.slice(0, 16)}`);
 }
 
 /** apt-get with its lists and downloads in `making` instead of /var; what is installed is still read from the system. */

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { Command } from 'commander';
 import programs from '../../bin/programs.json' with { type: 'json' };
 import type { CommandRow, Group } from '../../cli/command.ts';
+import { ROOT } from '../platform/installation.ts';
 
 type Program = { group: string; summary: string; arguments?: string };
 
@@ -20,13 +23,20 @@ export const SERVER_COMMANDS: readonly CommandRow[] = [
     summary: 'spread the tables of DATABASE_URL over the workers of a Citus cluster',
     load: () => import('./database.ts'),
   },
-  ...Object.entries<Program>(programs).map(([name, program]) => ({
-    name,
-    group: program.group as Group,
-    summary: program.summary,
-    // For the help; bin/verbatim runs these commands itself.
-    load: async () => ({
-      define: (command: Command) => void (program.arguments && command.arguments(program.arguments)),
-    }),
-  })),
+  ...Object.entries<Program>(programs)
+    .filter(isHere)
+    .map(([name, program]) => ({
+      name,
+      group: program.group as Group,
+      summary: program.summary,
+      // For the help; bin/verbatim runs these commands itself.
+      load: async () => ({
+        define: (command: Command) => void (program.arguments && command.arguments(program.arguments)),
+      }),
+    })),
 ];
+
+/** Images and published packages do not have the files of the commands for developers. */
+function isHere([, { group }]: [string, Program]): boolean {
+  return group !== 'Develop:' || existsSync(path.join(ROOT, 'test'));
+}

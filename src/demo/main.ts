@@ -154,16 +154,17 @@ type DeliveredJob = { text: string | null; model: string | null; error: { messag
 
 /** The steps of the README, "Ten minutes", with the address and the key of this service. */
 function showWhatNext(service: DemoService, key: string): void {
+  const { command } = readConfig();
   console.log(`Verbatim is still running. What you can do next, in a second terminal in this folder:
 
     export VERBATIM_URL=${service.baseUrl} VERBATIM_API_KEY=${key}
 
   1  the console: open ${service.baseUrl}/ and sign in with that key
-  2  a file of your own: bin/verbatim transcribe my.mp3 --words
-  3  a webhook on this machine: bin/verbatim listen --forward-to localhost:3000
-  4  a signature that does not verify: bin/verbatim signature explain request.http
+  2  a file of your own: ${command} transcribe my.mp3 --words
+  3  a webhook on this machine: ${command} listen --forward-to localhost:3000
+  4  a signature that does not verify: ${command} signature explain request.http
 
-README.md has each step in full under "Ten minutes". Ctrl-C stops the service.`);
+The README of the project has each step in full under "Ten minutes". Ctrl-C stops the service.`);
 }
 
 async function post(

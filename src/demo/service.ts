@@ -1,10 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { prepareBundle } from '../../bin/prepare/bundle.js';
 import { ROOT } from '../platform/installation.ts';
+
+// CommonJS that looks for its own place: in a bundle it would find the wrong one.
+const load = createRequire(import.meta.url);
+const { prepareBundle } = load(
+  path.join(ROOT, 'bin/prepare/bundle.js'),
+) as typeof import('../../bin/prepare/bundle.js');
 
 const READY_WAIT_MS = 60_000;
 const READY_POLL_MS = 25;

@@ -1,13 +1,14 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import entryPoints from '../../bin/entry-points.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
 
-// The files of a bundle are in one folder, node_modules/.cache/verbatim/service-<hash>/ (bin/prepare/bundle.js).
+// The files of a bundle are in one folder (bin/prepare/bundle.js).
 const IS_BUNDLED = import.meta.filename.endsWith('.js');
 
 /** The project's folder. A module finds its files from here: its own place differs in a bundle. */
-export const ROOT = path.resolve(import.meta.dirname, IS_BUNDLED ? '../../../..' : '../..');
+export const ROOT = findRoot(import.meta.dirname);
 
 /** The version of the service. */
 export const VERSION: string = manifest.version;
@@ -19,4 +20,9 @@ export const VERSION: string = manifest.version;
 export function entryPoint(name: keyof typeof entryPoints): URL {
   if (IS_BUNDLED) return new URL(`./${name}.js`, import.meta.url);
   return pathToFileURL(path.join(ROOT, entryPoints[name]));
+}
+
+/** A bundle is in node_modules/.cache/verbatim/service-<hash>/, that of a published package in prebuilt/. */
+function findRoot(folder: string): string {
+  return existsSync(path.join(folder, 'bin/entry-points.json')) ? folder : findRoot(path.dirname(folder));
 }

@@ -1,32 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { filesOfImage } from '../../scripts/release/image-context.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const DOCKERFILE = fs.readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8');
-const IGNORED = fs.readFileSync(path.join(ROOT, '.dockerignore'), 'utf8');
 const run = promisify(execFile);
-
-/**
- * The files of the project that the builder of the image gets, by the rules of .dockerignore:
- * the last one that matches counts.
- */
-function filesOfImage(): string[] {
-  const rules = IGNORED.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  const isSent = (file: string) => {
-    const places = file.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
-    const matches = (rule: string) => places.some((place) => path.matchesGlob(place, rule.replace(/^!/, '')));
-    return rules.findLast(matches)?.startsWith('!') ?? true;
-  };
-  const options = { cwd: ROOT, encoding: 'utf8' } as const;
-  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], options)
-    .split('\n')
-    .filter((file) => file !== '' && fs.existsSync(path.join(ROOT, file)) && isSent(file));
-}
 
 test('the service runs from the files that the image has, and writes to none of their folders', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));

@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { writeBundle } from '../bin/prepare/bundle.js';
+import { buildConsole } from './build-console.ts';
+
+// Builds the npm package of the service: the command line of a clone, with bundles in place of the sources. Nothing is
+// compiled or written where the package is installed.
+
+const ROOT = path.join(import.meta.dirname, '..');
+/** The programs beside the service, as bin/main.js names them. */
+const PROGRAMS = { cli: 'src/cli/main.ts', demo: 'src/demo/main.ts' };
+/** The files of the project that the service reads while it runs. */
+const FILES = [
+  'LICENSE',
+  'bin/*',
+  'bin/node24/package*.json',
+  'bin/prepare/*.js',
+  'docs/*.md',
+  'examples/sample.wav',
+  'src/db/migrations/*.sql',
+  'src/http/service/{errors-page.css,reference-start.js}',
+];
+/** What the console is made from, and with: its bundle contains it. */
+const OF_CONSOLE = ['@tanstack/react-query', '@tanstack/react-router', '@tanstack/react-virtual'].concat([
+  'react',
+  'react-dom',
+  'uplot',
+  'esbuild',
+]);
+
+const README = `# @verbatim/server
+
+Verbatim is a transcription service that you run on your own machines, with durable jobs and signed webhooks.
+
+    npx @verbatim/server demo
+    npx @verbatim/server serve
+
+\`demo\` transcribes a sample and shows the signed webhook; \`serve\` runs the service with its data in \`./data\`. Settings are
+environment variables: \`docs/configuration.md\`. \`docs/\` has all pages; a running service shows them at \`/docs\`.
+
+It brings its own PostgreSQL. With a Node older than 24 it fetches Node 24 from npm. ffmpeg, bubblewrap and pocketsphinx come
+from Debian's packages: as root they are installed with apt, otherwise unpacked into \`~/.cache/verbatim\`.
+`;
+
+if (import.meta.main) {
+  const folder = path.resolve(process.argv[2] ?? path.join(ROOT, 'dist/server'));
+  await buildServer(folder);
+  process.stdout.write(`Publish it with: npm publish ${folder}\n`);
+}
+
+/** Writes the package into the folder, after deleting the folder's contents. */
+export async function buildServer(folder: string): Promise<void> {
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(path.join(folder, 'prebuilt'), { recursive: true });
+  for (const file of filesToCopy()) fs.cpSync(path.join(ROOT, file), path.join(folder, file));
+  writeBundle(ROOT, path.join(folder, 'prebuilt'), PROGRAMS);
+  await buildConsole(path.join(folder, 'console/dist'));
+  fs.writeFileSync(path.join(folder, 'README.md'), README);
+  fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  writeShrinkwrap(folder);
+}
+
+function filesToCopy(): string[] {
+  const files = fs.globSync(FILES, { cwd: ROOT }).filter((file) => fs.statSync(path.join(ROOT, file)).isFile());
+  return files.filter((file) => !file.endsWith('.d.ts')).sort();
+}
+
+function manifest(): object {
+  const project = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  const { version, description, license, type, engines, bin, dependencies, optionalDependencies } = project;
+  const needed = Object.entries(dependencies).filter(([name]) => !OF_CONSOLE.includes(name));
+  return {
+    name: '@verbatim/server',
+    version,
+    description,
+    license,
+    type,
+    engines,
+    bin,
+    dependencies: Object.fromEntries(needed),
+    optionalDependencies,
+  };
+}
+
+/** Pins what the dependencies depend on, as the project's lock file does. npm leaves out what is not needed. */
+function writeShrinkwrap(folder: string): void {
+  const lock = path.join(folder, 'package-lock.json');
+  fs.copyFileSync(path.join(ROOT, 'package-lock.json'), lock);
+  const options = ['--package-lock-only', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+  execFileSync('npm', ['install', ...options], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  fs.renameSync(lock, path.join(folder, 'npm-shrinkwrap.json'));
+}
