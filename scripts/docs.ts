@@ -5,6 +5,7 @@ import { RAW_BODY_EXAMPLES } from '#sdk/webhooks/explain/raw-body-examples.ts';
 import { SIGNATURE_FIXES } from '#sdk/webhooks/explain/verdicts.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { ERROR_MEANING, ERROR_STATUS, type ErrorType } from '../src/http/api-error.ts';
+import { CONTENTS } from '../src/http/docs/contents.ts';
 import { transcribeForm } from '../src/jobs/schemas.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
@@ -26,6 +27,8 @@ export async function makeDocuments(): Promise<Record<string, string>> {
   const document = await apiDocument();
   const schemas = { ...document.components.schemas, ...requestSchemas(document) };
   return {
+    'docs/README.md': overview(),
+    'docs/decisions/README.md': decisions(),
     'docs/configuration.md': configuration(),
     'docs/errors.md': errors(),
     'docs/states.md': states(),
@@ -40,6 +43,41 @@ export async function makeDocuments(): Promise<Record<string, string>> {
     'sdk/python/src/verbatim_sdk/types.py': writePythonTypes(schemas, eventSchemaNames()),
     ...writeSyncClient(),
   };
+}
+
+/** All pages by need, from the list that the sidebar of the site follows. */
+function overview(): string {
+  const groups = CONTENTS.map(({ title, entries }) => {
+    const rows = entries
+      .filter(({ file, name }) => name !== '' && file !== null && fs.existsSync(path.join(ROOT, file)))
+      .map(({ need, label, file }) => `| ${need} | [${label}](${path.posix.relative('docs', file!)}) |`);
+    return [`## ${title}`, ['| I want to | page |', '| --- | --- |', ...rows].join('\n')].join('\n\n');
+  });
+  return page(
+    'Documentation',
+    lines(
+      'A running service serves these pages at `/docs/`, with a search, and the reference of its API at `/docs/api`.',
+      '`node scripts/build-docs.ts <folder>` writes them as a static site.',
+    ),
+    ...groups,
+  );
+}
+
+function decisions(): string {
+  const folder = path.join(ROOT, 'docs/decisions');
+  const rows = fs
+    .readdirSync(folder)
+    .filter((name) => /^\d{4}-/.test(name))
+    .sort()
+    .map((name) => {
+      const [, title = name] = /^# (.*)/.exec(fs.readFileSync(path.join(folder, name), 'utf8')) ?? [];
+      return `- [${title}](${name})`;
+    });
+  return page(
+    'Decisions',
+    'Choices that a newcomer would question: context, choice and consequences.',
+    rows.join('\n'),
+  );
 }
 
 function configuration(): string {
@@ -63,8 +101,8 @@ function errors(): string {
     'Errors',
     lines(
       'All endpoints answer errors in the same form: `{ "error": { "message", "code", "type", "param"?, "docs" }, "request_id" }`.',
-      '`code` is the HTTP status, `param` the field at fault, when one is, and `docs` the path of a page of the service with what follows;',
-      'programs should decide by `type`.',
+      'The message says what to do. Programs should decide by `type`. `code` is the HTTP status, `param` the field at fault, when one is,',
+      'and `docs` the path of the section below. With the `request_id` the operator finds the request in the log.',
     ),
     ...sections,
   );

@@ -3,6 +3,23 @@ import type { Flow } from './harness/flow.ts';
 
 export const flows: Flow[] = [
   {
+    title: 'the documentation is found by its search, with the keyboard alone',
+    async run({ page, checkView }) {
+      await page.goto('/docs/');
+      await checkView('docs');
+      await page.keyboard.press('/');
+      await page.keyboard.type('verify signat');
+      const hits = page.locator('#hits li a');
+      await hits.first().waitFor();
+      assert.match((await hits.first().textContent())!, /› Verify the signature/);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/docs\/webhooks/);
+      assert.equal(await page.locator('.pages [aria-current]').textContent(), 'Webhooks');
+      await checkView('docs-webhooks');
+    },
+  },
+  {
     title: 'the API reference has examples in three languages, and sends requests with a key',
     async run({ page, account }) {
       const { key } = await account();

@@ -17,7 +17,7 @@ const REGISTRY = 'https://registry.npmjs.org/';
 
 const LICENCES = new Set([
   ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'MIT OR Apache-2.0'],
-  ...['Unlicense', 'BlueOak-1.0.0', 'Python-2.0', 'PSF-2.0'],
+  ...['Unlicense', 'CC0-1.0', 'BlueOak-1.0.0', 'Python-2.0', 'PSF-2.0'],
   // Copyleft by the file: what is changed in its files is published, what uses it is not touched.
   'MPL-2.0',
 ]);

@@ -178,18 +178,28 @@ test('the document matches the validation: no unknown fields, fields with defaul
   ]);
 });
 
+test('/docs is the API reference, also at /docs/api', async () => {
+  await using node = openNode({ ready: true, reasons: [] });
+
+  const [reference, page] = await Promise.all(['/docs', '/docs/api'].map((url) => node.app.inject({ url })));
+
+  assert.equal(reference!.statusCode, 200);
+  assert.match(reference!.body, /<h1>API reference<\/h1>\n<div id="reference">/);
+  assert.equal(reference!.body, page!.body);
+});
+
 test('/docs loads no scripts or styles from other hosts, and its policy has no exceptions', async () => {
   await using node = openNode({ ready: true, reasons: [] });
 
   const { body, headers } = await node.app.inject({ url: '/docs' });
-  const urls = [...body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, url]) => url!);
+  const urls = [...body.matchAll(/(?:src|<link[^>]* href)="(\/[^"]+)"/g)].map(([, url]) => url!);
   const files = await Promise.all(urls.map((url) => node.app.inject({ url })));
   const unknown = await node.app.inject({ url: '/docs/package.json' });
 
   assert.match(String(headers['content-type']), /^text\/html/);
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|\*|https?:/);
   assert.doesNotMatch(body, /<style|style=|\son\w+=|https?:\/\/|<script(?![^>]* src=")/);
-  assert.equal(files.length, 4);
+  assert.equal(files.length, 5);
   assert.ok(files.every(({ statusCode, body: text }) => statusCode === 200 && text.length > 100));
   assert.equal(unknown.statusCode, 404);
 });
@@ -200,13 +210,12 @@ test('the page of errors has a section for each, at which the docs of an answer 
   const { error } = (await node.app.inject({ url: '/v1/nothing' })).json() as { error: { type: string; docs: string } };
   const [path, id] = error.docs.split('#') as [string, string];
   const { body, headers } = await node.app.inject({ url: path });
-  const ids = [...body.matchAll(/<section id="([a-z_]+)">/g)].map(([, type]) => type);
+  const ids = [...body.matchAll(/<h2 id="([a-z_]+)">/g)].map(([, type]) => type);
 
   assert.deepEqual([error.type, id], ['not_found', 'not_found']);
   assert.match(String(headers['content-type']), /^text\/html/);
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|\*|https?:/);
   assert.deepEqual(ids, Object.keys(ERROR_STATUS));
-  assert.equal((await node.app.inject({ url: '/docs/errors.css' })).statusCode, 200);
 });
 
 test('/llms.txt lists the pages, and each of its links leads to one', async () => {
@@ -239,15 +248,22 @@ test('the reference as Markdown has every operation, with its examples', async (
   assert.doesNotMatch(body, /undefined|\[object/);
 });
 
-test('a page is one of docs/ and nothing else', async () => {
+test('the pages of the documentation and their images are served, and no other files', async () => {
   await using node = openNode({ ready: true, reasons: [] });
+  const read = async (url: string) => {
+    const { statusCode, headers } = await node.app.inject({ url });
+    return `${statusCode} ${headers['content-type']}`;
+  };
 
+  for (const url of ['/docs/', '/docs/jobs', '/docs/security', '/docs/decisions/0001-postgresql-everywhere']) {
+    assert.equal(await read(url), '200 text/html; charset=utf-8', url);
+  }
+  assert.equal(await read('/docs/images/console-job-light.png'), '200 image/png');
+  assert.equal(await read('/docs/search.json'), '200 application/json; charset=utf-8');
   for (const name of [
-    'none.md',
-    '..%2FREADME.md',
-    '%2e%2e%2fCHANGELOG.md',
-    'decisions%2F0001-postgresql-everywhere.md',
+    ...['none.md', '..%2FREADME.md', '%2e%2e%2fCHANGELOG.md', 'decisions%2F0001-postgresql-everywhere.md'],
+    ...['none', '..%2FREADME', 'decisions/..%2Fjobs', 'images/..%2Fjobs.md', '__proto__'],
   ]) {
-    assert.equal((await node.app.inject({ url: `/docs/${name}` })).statusCode, 404, name);
+    assert.match(await read(`/docs/${name}`), /^404/, name);
   }
 });

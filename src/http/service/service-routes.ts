@@ -34,7 +34,11 @@ export function serviceRoutes(options: ServiceOptions): Route[] {
   const routes = [healthRoute(), readyRoute(options.readiness)];
   const { documented, events = [], version } = options;
   const describe = () => describeApi([...documented, ...routes], { version, events });
-  return [...routes, openApiRoute(describe), ...referenceRoutes(describe, options.framedBy ?? [])];
+  return [
+    ...routes,
+    openApiRoute(describe),
+    ...referenceRoutes({ describe, version, framedBy: options.framedBy ?? [] }),
+  ];
 }
 
 /** Metrics and readiness for operators: served by every node on the listener of /admin, whatever its roles. */
