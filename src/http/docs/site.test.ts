@@ -13,7 +13,7 @@ const pages = new Map(
   ),
 );
 /** Served, and no pages of Markdown. */
-const OTHERS = /^\/(docs\/(api|site\.css|search\.js|images\/[\w-]+\.png))?$/;
+const OTHERS = /^\/(docs\/(api|site\.css|search\.js|images\/[\w-]+\.webp))?$/;
 
 test('every page of docs/ is in the list, or it is a decision', () => {
   const listed = CONTENTS.flatMap(({ entries }) => entries).map(({ file }) => file);

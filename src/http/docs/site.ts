@@ -43,7 +43,7 @@ export class DocsSite {
   }
 
   get imageNames(): string[] {
-    return namesIn(IMAGES, /\.png$/);
+    return namesIn(IMAGES, /\.webp$/);
   }
 
   /** A page as HTML; null when there is none of this name. */
@@ -104,7 +104,7 @@ export class DocsSite {
 
 /** An image of the documentation; null when there is none of this name. */
 export function readImage(name: string): Buffer | null {
-  return namesIn(IMAGES, /\.png$/).includes(name) ? readFileSync(path.join(ROOT, IMAGES, name)) : null;
+  return namesIn(IMAGES, /\.webp$/).includes(name) ? readFileSync(path.join(ROOT, IMAGES, name)) : null;
 }
 
 function namesIn(folder: string, pattern: RegExp): string[] {

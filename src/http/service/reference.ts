@@ -121,7 +121,7 @@ function answerFile(name: string): Answer {
 function answerImage(image: Buffer | null): Answer {
   if (image === null) throw new ApiError('not_found', 'The documentation has no such image.');
   const headers = { 'cache-control': 'public, max-age=3600', 'content-length': String(image.length) };
-  return { status: 200, stream: Readable.from([image]), contentType: 'image/png', headers };
+  return { status: 200, stream: Readable.from([image]), contentType: 'image/webp', headers };
 }
 
 function answerMarkdown(name: string, describe: () => Record<string, unknown>): Answer {

@@ -258,7 +258,7 @@ test('the pages of the documentation and their images are served, and no other f
   for (const url of ['/docs/', '/docs/jobs', '/docs/security', '/docs/decisions/0001-postgresql-everywhere']) {
     assert.equal(await read(url), '200 text/html; charset=utf-8', url);
   }
-  assert.equal(await read('/docs/images/console-job-light.png'), '200 image/png');
+  assert.equal(await read('/docs/images/job-1440-light.webp'), '200 image/webp');
   assert.equal(await read('/docs/search.json'), '200 application/json; charset=utf-8');
   for (const name of [
     ...['none.md', '..%2FREADME.md', '%2e%2e%2fCHANGELOG.md', 'decisions%2F0001-postgresql-everywhere.md'],

@@ -22,16 +22,16 @@ function isExecutable(file: string): boolean {
 
 /**
  * One Chromium. Its microphone hears a file again and again, and permission for it is given without a question.
- * @param spoken  the file, a WAV
+ * @param spoken  the file, a WAV; absent: a beep
  */
-export async function openBrowser(executablePath: string, spoken: string): Promise<Browser> {
+export async function openBrowser(executablePath: string, spoken?: string): Promise<Browser> {
   return await chromium.launch({
     executablePath,
     args: [
       // Tests may run as root, and in containers with a small /dev/shm.
       ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
       ...['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'],
-      `--use-file-for-fake-audio-capture=${spoken}`,
+      ...(spoken === undefined ? [] : [`--use-file-for-fake-audio-capture=${spoken}`]),
     ],
   });
 }
