@@ -427,6 +427,7 @@ export interface ErrorBody {
       | 'insufficient_balance'
       | 'plan_limit'
       | 'missing_scope'
+      | 'missing_role'
       | 'suspended'
       | 'not_found'
       | 'method_not_allowed'
@@ -1118,6 +1119,13 @@ export interface Key {
    * At most a minute old; null: not used yet.
    */
   last_used_at: string | null;
+  /**
+   * The user who made it; null: a key or the operator did, or the user is gone.
+   */
+  created_by: {
+    id: string;
+    name: string;
+  } | null;
 }
 export interface KeyList {
   data: Key[];
@@ -1150,6 +1158,13 @@ export interface NewKey {
    */
   last_used_at: string | null;
   /**
+   * The user who made it; null: a key or the operator did, or the user is gone.
+   */
+  created_by: {
+    id: string;
+    name: string;
+  } | null;
+  /**
    * Shown only in this answer.
    */
   key: string;
@@ -1158,10 +1173,139 @@ export interface Session {
   id: string;
   account_id: string;
   /**
-   * The key that signed in. The session has its scopes, and ends with it.
+   * The key that signed in. The session has its scopes, and ends with it. Null for a user.
    */
-  key_id: string;
+  key_id: string | null;
+  /**
+   * The user who signed in. The session has the scopes of the role. Null for a key.
+   */
+  user_id: string | null;
   created_at: string;
+  expires_at: string;
+}
+export interface WaysToSignIn {
+  /**
+   * There is no user yet: `POST /v1/setup` makes the first one.
+   */
+  setup: boolean;
+  /**
+   * Users sign in with an email and a password.
+   */
+  password: boolean;
+  /**
+   * Users sign in by OpenID Connect; null: they do not.
+   */
+  oidc: {
+    /**
+     * How the provider is called.
+     */
+    name: string;
+  } | null;
+}
+export interface Me {
+  id: string;
+  name: string;
+  email: string;
+  has_password: boolean;
+  /**
+   * Whether the session permits `/admin/v1` too.
+   */
+  operator: boolean;
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+  account_id: string;
+  /**
+   * All accounts of the user.
+   */
+  accounts: {
+    id: string;
+    name: string;
+    /**
+     * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+     */
+    role: 'owner' | 'member' | 'viewer';
+  }[];
+}
+export interface User {
+  id: string;
+  name: string;
+  email: string;
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+  joined_at: string;
+  /**
+   * At most a minute old; null: no request yet.
+   */
+  last_used_at: string | null;
+}
+export interface UserList {
+  data: User[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface Invitation {
+  id: string;
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+  /**
+   * The only address that may accept it; null: whoever has the link.
+   */
+  email: string | null;
+  /**
+   * The user who invites; null: the operator, or a user who is gone.
+   */
+  created_by: string | null;
+  created_at: string;
+  expires_at: string;
+}
+export interface InvitationList {
+  data: Invitation[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface NewInvitation {
+  id: string;
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+  /**
+   * The only address that may accept it; null: whoever has the link.
+   */
+  email: string | null;
+  /**
+   * The user who invites; null: the operator, or a user who is gone.
+   */
+  created_by: string | null;
+  created_at: string;
+  expires_at: string;
+  /**
+   * The link to give to the person; relative to the address of the service. Shown only here.
+   */
+  url: string;
+}
+export interface OpenedInvitation {
+  account_name: string;
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+  /**
+   * The only address that may accept it; null: any.
+   */
+  email: string | null;
   expires_at: string;
 }
 export interface WebhookWithSecret {
@@ -1796,9 +1940,13 @@ export interface SettingList {
 export interface AuditEntry {
   id: string;
   created_at: string;
+  /**
+   * operator: the token of the operator; user: a session of a user.
+   */
   actor: {
-    type: 'operator' | 'key';
+    type: 'operator' | 'user' | 'key';
     key_id: string | null;
+    user_id: string | null;
   };
   /**
    * The peer of the connection; a proxy, where one is in front of the service.
@@ -1811,6 +1959,11 @@ export interface AuditEntry {
     | 'account.resumed'
     | 'account.deleted'
     | 'credits.added'
+    | 'user.joined'
+    | 'user.changed'
+    | 'user.deleted'
+    | 'invitation.created'
+    | 'invitation.deleted'
     | 'key.created'
     | 'key.deleted'
     | 'webhook.created'
@@ -1823,7 +1976,7 @@ export interface AuditEntry {
    */
   account_id: string;
   /**
-   * The account, key, webhook or ledger entry.
+   * The account, key, user, invitation, webhook or ledger entry.
    */
   target_id: string;
   /**
@@ -2298,6 +2451,67 @@ export interface PostKeysBody {
    */
   expires_at?: string | null;
 }
+export interface PostSignInBody {
+  email: string;
+  password: string;
+}
+export interface PostSetupBody {
+  token: string;
+  name: string;
+  email: string;
+  password: string;
+  account_name?: string;
+}
+export interface PatchMeBody {
+  name?: string;
+  password?: string;
+  current_password?: string;
+}
+export interface PostMeAccountBody {
+  account_id: string;
+}
+export interface GetUsersQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PatchUsersIdBody {
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+}
+export interface GetInvitationsQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PostInvitationsBody {
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+  email?: string | null;
+}
+export interface PostInvitationsOpenBody {
+  token: string;
+}
+export interface PostInvitationsAcceptBody {
+  token: string;
+  email: string;
+  password: string;
+  name?: string;
+}
 export interface PostWebhooksBody {
   /**
    * https, port 443, a public address. Every spelling that a URL parser knows is accepted.
@@ -2583,6 +2797,17 @@ export interface PostAdminAccountsIdPortalLinksBody {
    */
   expires_in?: number;
 }
+export interface PostAdminAccountsIdInvitationsBody {
+  /**
+   * `owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage
+   */
+  role: 'owner' | 'member' | 'viewer';
+  email?: string | null;
+  /**
+   * Whether whoever accepts it becomes an operator of the service too.
+   */
+  operator?: boolean;
+}
 export interface GetAdminUsageQuery {
   /**
    * acct_…
@@ -2658,6 +2883,11 @@ export interface GetAdminAuditQuery {
     | 'account.resumed'
     | 'account.deleted'
     | 'credits.added'
+    | 'user.joined'
+    | 'user.changed'
+    | 'user.deleted'
+    | 'invitation.created'
+    | 'invitation.deleted'
     | 'key.created'
     | 'key.deleted'
     | 'webhook.created'

@@ -1,3 +1,4 @@
+import type { Role } from '../rules/accounts/roles.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 
 /** An account without its balance: what every authenticated request carries. */
@@ -17,7 +18,7 @@ export type Account = {
   isSuspended?: boolean;
 };
 
-/** The API key of a request, without its secret part. */
+/** The API key of a request, without its secret part; of a user's session the membership. */
 export type CallerKey = {
   id: string;
   /** Empty: all. */
@@ -25,8 +26,14 @@ export type CallerKey = {
   expiresAt: Date | null;
 };
 
-/** Who calls: with an API key, or by a session that began with this key. `sessionId`: null without a session. */
-export type Caller = { account: Account; key: CallerKey; sessionId: string | null };
+/** The user of a session, with the role in the account of the session. */
+export type CallerUser = { id: string; role: Role; isOperator: boolean };
+
+/**
+ * Who calls: with an API key, or by a session that began with this key. `sessionId`: null without a session. `user`:
+ * null for programs, and for a session that a key began.
+ */
+export type Caller = { account: Account; key: CallerKey; sessionId: string | null; user: CallerUser | null };
 
 /** A key that was valid until a time. */
 export type EndedKey = { kind: 'expired' | 'revoked'; keyId: string; accountId: string; endedAt: Date };
@@ -37,6 +44,8 @@ export type Actor = {
   key: CallerKey | null;
   /** Null: the key was sent itself. */
   sessionId: string | null;
+  /** Null: a key, or the operator's token. */
+  user: CallerUser | null;
   /** The peer of the connection. */
   address: string;
   requestId: string;

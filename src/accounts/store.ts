@@ -142,6 +142,18 @@ export async function findUnsuspended(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** The names of those accounts that exist, by their ids. */
+export async function findNames(
+  sql: Sql,
+  accounts: readonly Pick<Account, 'shard' | 'id'>[],
+): Promise<Map<string, string>> {
+  const rows = await sql.rows<Pick<Account, 'id' | 'name'>>({
+    text: 'select id, name from accounts where shard = any($1::smallint[]) and id = any($2::text[]) and deleted_at is null',
+    values: [accounts.map(({ shard }) => shard), accounts.map(({ id }) => id)],
+  });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** The number of accounts in all shards, for the operator. */
 export async function countAccounts(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ accounts: number }>({

@@ -1,4 +1,4 @@
-/** The actions of operators and keys that the audit log records. */
+/** The actions of operators, users and keys that the audit log records. */
 export const AUDIT_ACTIONS = [
   'account.created',
   'account.changed',
@@ -6,6 +6,11 @@ export const AUDIT_ACTIONS = [
   'account.resumed',
   'account.deleted',
   'credits.added',
+  'user.joined',
+  'user.changed',
+  'user.deleted',
+  'invitation.created',
+  'invitation.deleted',
   'key.created',
   'key.deleted',
   'webhook.created',

@@ -22,11 +22,11 @@ const MAX_CHANGES_PER_DAY = 5_000;
 
 /**
  * Writes who changed what, in the transaction of the change.
- * @throws ApiError  429 when the account's keys have made 5,000 changes within 24 hours; deleting is always allowed,
- *   because creating counted already
+ * @throws ApiError  429 when the account's keys and users have made 5,000 changes within 24 hours; deleting is always
+ *   allowed, because creating counted already
  */
 export async function recordChange(tx: Sql, actor: Actor, change: Change): Promise<void> {
-  const { key, address, requestId } = actor;
+  const { key, user, address, requestId } = actor;
   if (key && !change.action.endsWith('.deleted')) {
     const seconds = Math.ceil(await secondsUntilFree(tx, change.accountId, MAX_CHANGES_PER_DAY));
     if (seconds > 0) throw tooManyChanges(seconds);
@@ -40,6 +40,7 @@ export async function recordChange(tx: Sql, actor: Actor, change: Change): Promi
     details,
     keyHash,
     keyId: key?.id ?? null,
+    userId: user?.id ?? null,
     address,
     requestId,
   });

@@ -58,7 +58,7 @@ test('what an operator changes is listed: who, when, what and from which address
   assert.equal(request_id, credit.headers['x-request-id']);
   assert.deepEqual(rest, {
     action: 'credits.added',
-    actor: { type: 'operator', key_id: null },
+    actor: { type: 'operator', key_id: null, user_id: null },
     account_id: id,
     target_id: credit.body.id,
     details: { amount: -2.5 },

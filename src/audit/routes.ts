@@ -8,7 +8,7 @@ import { type AuditRow, listChanges } from './store.ts';
 const EXAMPLE = {
   id: 'aud_01kamz2f3q8r5t7v9wxyzabcde',
   created_at: '2026-11-21T09:30:00.000Z',
-  actor: { type: 'key', key_id: 'key_01kamz2f3q8r5t7v9wxyzabcde' },
+  actor: { type: 'key', key_id: 'key_01kamz2f3q8r5t7v9wxyzabcde', user_id: null },
   address: '203.0.113.7',
   action: 'webhook.changed',
   account_id: 'acct_01kamz2f3q8r5t7v9wxyzabcde',
@@ -21,11 +21,14 @@ const auditSchema = Type.Object(
   {
     id: idSchema('aud', EXAMPLE.id),
     created_at: timeSchema,
-    actor: Type.Object({ type: oneOf(['operator', 'key']), key_id: nullable(Type.String()) }),
+    actor: Type.Object(
+      { type: oneOf(['operator', 'user', 'key']), key_id: nullable(Type.String()), user_id: nullable(Type.String()) },
+      { description: 'operator: the token of the operator; user: a session of a user.' },
+    ),
     address: Type.String({ description: 'The peer of the connection; a proxy, where one is in front of the service.' }),
     action: oneOf(AUDIT_ACTIONS),
     account_id: Type.String({ description: 'The account that was changed; empty when all were.' }),
-    target_id: Type.String({ description: 'The account, key, webhook or ledger entry.' }),
+    target_id: Type.String({ description: 'The account, key, user, invitation, webhook or ledger entry.' }),
     details: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Names of changed fields, plan, amount, scopes.',
     }),
@@ -64,7 +67,7 @@ function showChange(row: AuditRow): Static<typeof auditSchema> {
   return {
     id: row.id,
     created_at: row.createdAt.toISOString(),
-    actor: { type: row.keyId === null ? 'operator' : 'key', key_id: row.keyId },
+    actor: showActor(row),
     address: row.address,
     action: row.action,
     account_id: row.accountId,
@@ -72,4 +75,9 @@ function showChange(row: AuditRow): Static<typeof auditSchema> {
     details: row.details,
     request_id: row.requestId,
   };
+}
+
+function showActor({ keyId, userId }: AuditRow): Static<typeof auditSchema>['actor'] {
+  if (userId !== null) return { type: 'user', key_id: null, user_id: userId };
+  return { type: keyId === null ? 'operator' : 'key', key_id: keyId, user_id: null };
 }

@@ -1,12 +1,14 @@
 import type { Sql } from '../db/database.ts';
 import type { AuditAction } from './actions.ts';
 
-/** One change that an operator or a key made. */
+/** One change that an operator, a key or a user made. */
 export type AuditRow = {
   id: string;
   accountId: string;
-  /** Null: the operator. */
+  /** A key, or the membership of a user. Null: the operator. */
   keyId: string | null;
+  /** Of a session of a user. */
+  userId: string | null;
   action: AuditAction;
   targetId: string;
   details: Record<string, unknown>;
@@ -23,12 +25,13 @@ export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | nu
     name: 'insert_audit_row',
     text: `
       insert into audit_log
-        (id, account_id, key_id, action, target_id, details, key_hash, address, request_id, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::timestamptz, clock_timestamp()))`,
+        (id, account_id, key_id, user_id, action, target_id, details, key_hash, address, request_id, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11::timestamptz, clock_timestamp()))`,
     values: [
       change.id,
       change.accountId,
       change.keyId,
+      change.userId,
       change.action,
       change.targetId,
       JSON.stringify(change.details),
@@ -85,7 +88,7 @@ export async function listChanges(
 ): Promise<AuditRow[]> {
   return await sql.rows<AuditRow>({
     text: `
-      select id, account_id as "accountId", key_id as "keyId", action, target_id as "targetId", details, address,
+      select id, account_id as "accountId", key_id as "keyId", user_id as "userId", action, target_id as "targetId", details, address,
         request_id as "requestId", created_at as "createdAt"
       from audit_log
       where ($1::text is null or account_id = $1)

@@ -108,6 +108,21 @@ async function callerOfSession(
   return caller;
 }
 
+/**
+ * The session of a user who is an operator, of a request without a token; else null.
+ * @throws ApiError  401 for a session that does not hold for this request
+ */
+export async function findOperator(
+  request: Request,
+  { findCallerBySession }: Auth,
+): Promise<Pick<Caller, 'sessionId' | 'user'> | null> {
+  const token = readSessionToken(headerValues(request.rawHeaders, 'cookie'));
+  if (token === null || !findCallerBySession || headerValues(request.rawHeaders, 'authorization').length > 0)
+    return null;
+  const { sessionId, user } = await callerOfSession(request, token, findCallerBySession);
+  return user?.isOperator ? { sessionId, user } : null;
+}
+
 /** @throws ApiError  401 for a request with an API key */
 export function requireSession(sessionId: string | null): void {
   if (sessionId === null) throw unauthenticated('This needs the cookie of a session; an API key has none.');

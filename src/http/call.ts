@@ -25,6 +25,7 @@ export function callOf(
     actor: {
       key: request.context.key,
       sessionId: request.context.sessionId,
+      user: request.context.user,
       address: request.socket.remoteAddress ?? '',
       requestId: request.id,
     },

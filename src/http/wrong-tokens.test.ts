@@ -4,7 +4,7 @@ import { WrongTokens } from './wrong-tokens.ts';
 
 function openWrongTokens() {
   const time = { nowMs: 0 };
-  const tokens = new WrongTokens(() => time.nowMs);
+  const tokens = new WrongTokens(undefined, () => time.nowMs);
   const add = (client: string, count: number) => {
     for (let i = 0; i < count; i++) tokens.add(client);
   };

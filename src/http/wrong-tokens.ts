@@ -1,8 +1,9 @@
 const WINDOW_MS = 60_000;
-const MAX_WRONG = 10;
-const MAX_WRONG_OF_ALL = 100;
+const LIMITS = { maxWrong: 10, maxWrongOfAll: 100 };
 const MAX_CLIENTS = 10_000;
 
+/** Per minute: of one client, and of all together. */
+type Limits = { maxWrong: number; maxWrongOfAll: number };
 type Attempts = { count: number; sinceMs: number };
 
 /**
@@ -12,11 +13,16 @@ type Attempts = { count: number; sinceMs: number };
  */
 export class WrongTokens {
   readonly #clients = new Map<string, Attempts>();
+  readonly #limits: Limits;
   readonly #monotonicMs: () => number;
   #all: Attempts = { count: 0, sinceMs: 0 };
 
-  /** @param monotonicMs  a monotonic clock; the process's by default */
-  constructor(monotonicMs: () => number = () => performance.now()) {
+  /**
+   * @param limits  others than 10 and 100
+   * @param monotonicMs  a monotonic clock; the process's by default
+   */
+  constructor(limits: Limits = LIMITS, monotonicMs: () => number = () => performance.now()) {
+    this.#limits = limits;
     this.#monotonicMs = monotonicMs;
   }
 
@@ -24,8 +30,10 @@ export class WrongTokens {
   retryAfterSeconds(client: string): number | null {
     const attempts = this.#attemptsOf(client);
     if (!attempts) return null;
-    if (attempts.count >= MAX_WRONG) return this.#secondsLeft(attempts);
-    return this.#isOpen(this.#all) && this.#all.count >= MAX_WRONG_OF_ALL ? this.#secondsLeft(this.#all) : null;
+    if (attempts.count >= this.#limits.maxWrong) return this.#secondsLeft(attempts);
+    return this.#isOpen(this.#all) && this.#all.count >= this.#limits.maxWrongOfAll
+      ? this.#secondsLeft(this.#all)
+      : null;
   }
 
   /** Counts one more wrong token of the client. */

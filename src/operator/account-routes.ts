@@ -2,6 +2,9 @@ import { accountSchema, showAccount } from '../accounts/api/view.ts';
 import { markDeleted } from '../accounts/erasure-store.ts';
 import type { AccountsRuntime } from '../accounts/keys/callers.ts';
 import { deleteKeysOfAccount } from '../accounts/keys/key-store.ts';
+import { deleteInvitationsOf } from '../accounts/people/invitation-store.ts';
+import { listUserIds } from '../accounts/people/member-store.ts';
+import { deleteUsersWithoutAccount, holdUsers } from '../accounts/people/user-store.ts';
 import { setSuspended } from '../accounts/store.ts';
 import { recordChange } from '../audit/record.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -46,7 +49,8 @@ function deletionRoute({ db, callers }: AccountsRuntime): Route {
     summary: 'Delete an account, and erase all that belongs to it',
     description: [
       'From the answer on the account and its keys are unknown. Jobs, transcripts, audio, webhooks, events, logs, ledger and',
-      'usage are erased in the background, in batches, also after a crash. It cannot be undone.',
+      'usage are erased in the background, in batches, also after a crash. Invitations, and users who are in no other account',
+      'and no operators, are deleted at once. It cannot be undone.',
     ].join(' '),
     tag: 'Accounts',
     schema: { params: idParams, answers: { 202: erasureSchema } },
@@ -56,7 +60,11 @@ function deletionRoute({ db, callers }: AccountsRuntime): Route {
         const account = await markDeleted(tx, id);
         if (!account) throw noSuchAccount();
         await recordChange(tx, actor, { accountId: id, action: 'account.deleted', targetId: id });
+        const users = await listUserIds(tx, account);
+        await holdUsers(tx, users);
         await deleteKeysOfAccount(tx, account, MAX_KEYS);
+        await deleteInvitationsOf(tx, id);
+        await deleteUsersWithoutAccount(tx, users);
       });
       callers.forgetAll();
       return { status: 202, body: { id, status: 'erasing' } };

@@ -1,8 +1,10 @@
 /**
- * What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, session, request, ledger
- * entry, delivery row, audit entry.
+ * What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, session, user, membership,
+ * invitation, request, ledger entry, delivery row, audit entry.
  */
-export type IdPrefix = 'wh' | 'whj' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses' | 'req' | 'led' | 'dl' | 'aud';
+export type IdPrefix =
+  | ('wh' | 'whj' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses')
+  | ('usr' | 'mem' | 'inv' | 'req' | 'led' | 'dl' | 'aud');
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;

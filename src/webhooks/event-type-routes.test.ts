@@ -12,7 +12,7 @@ const account = { id: 'acct_1', shard: 1, name: 'one', plan: 'lite' as const, un
 test('every event type is listed, with an example that its schema accepts', async () => {
   await using app = buildServer({
     routes: eventTypeRoutes(),
-    auth: { findCaller: async () => ({ account, key, sessionId: null }), adminToken: 'unused' },
+    auth: { findCaller: async () => ({ account, key, sessionId: null, user: null }), adminToken: 'unused' },
     limits: { admit: async () => null },
     log: openLog('silent'),
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },

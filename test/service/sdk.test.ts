@@ -22,6 +22,10 @@ const LEFT_OUT = [
   ...['GET /metrics', 'GET /healthz', 'GET /readyz'],
   // Of browsers.
   ...['POST /v1/session', 'GET /v1/session', 'DELETE /v1/session'],
+  ...['GET /v1/sign-in', 'POST /v1/sign-in', 'POST /v1/setup', 'GET /v1/me', 'PATCH /v1/me', 'POST /v1/me/account'],
+  ...['GET /v1/users', 'PATCH /v1/users/{id}', 'DELETE /v1/users/{id}'],
+  ...['GET /v1/invitations', 'POST /v1/invitations', 'DELETE /v1/invitations/{id}'],
+  ...['POST /v1/invitations/open', 'POST /v1/invitations/accept'],
   'POST /v1/realtime/client_secrets',
 ];
 
@@ -248,6 +252,7 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.equal((await accounts.ledger(account.id).toArray({ limit: 1 }))[0]!.note, 'gift');
     assert.equal((await accounts.list()).data.length, 1);
     const link = await accounts.portalLink(account.id, { scopes: ['webhooks:read'] });
+    assert.match((await accounts.invite(account.id, { role: 'owner' })).url, /^\/#invitation=/);
     assert.notEqual((await accounts.suspend(account.id)).suspended_at, null);
     assert.equal((await accounts.resume(account.id)).suspended_at, null);
     assert.ok((await accounts.keys(account.id).toArray({ limit: 10 })).some(({ id }) => id === link.key_id));

@@ -5,8 +5,11 @@ import { isStore, literalsOf, readService, readSources, withoutComments } from '
 /** The folder of each table. Statements that write to the table stand in this folder, or in a folder inside of it. */
 const FOLDERS: Record<string, string> = {
   accounts: 'src/accounts',
-  api_keys: 'src/accounts/keys',
-  sessions: 'src/accounts/keys',
+  users: 'src/accounts/people',
+  invitations: 'src/accounts/people',
+  // Memberships are rows of api_keys: accounts/people/member-store.ts.
+  api_keys: 'src/accounts',
+  sessions: 'src/accounts',
   ledger: 'src/accounts',
   ledger_checks: 'src/accounts/ledger',
   rate_windows: 'src/accounts/rate-limits',
@@ -36,6 +39,9 @@ const FOLDERS: Record<string, string> = {
 
 /** Statements that read a table of another folder. */
 const READS_ELSEWHERE = [
+  // Who is behind a session, and who made a key.
+  'src/accounts/keys/caller-store.ts reads users',
+  'src/accounts/keys/key-store.ts reads users',
   // The deliveries of a suspended account wait.
   'src/webhooks/deliveries/backlog-store.ts reads accounts',
   'src/webhooks/deliveries/due-store.ts reads accounts',

@@ -79,6 +79,8 @@ test('no test sleeps', () => {
 /** The statements that are meant for all shards, by file. */
 const ACROSS_SHARDS: Record<string, { count: number; why: string }> = {
   'src/accounts/keys/caller-store.ts': { count: 1, why: 'a key does not tell whose it is' },
+  'src/accounts/people/member-store.ts': { count: 1, why: 'a user may be in accounts of all shards' },
+  'src/accounts/people/user-store.ts': { count: 1, why: 'a user may be in accounts of all shards' },
   'src/jobs/fetch/fetch-store.ts': { count: 1, why: 'a process that ended worked for all accounts' },
   'src/jobs/operator-store.ts': { count: 1, why: 'a figure for the operator' },
   'src/jobs/queue/backlog-store.ts': {

@@ -9,6 +9,8 @@ import { typed } from '../../typed.ts';
 
 type NewAccount = { plan: 'lite' | 'pro'; credits?: number };
 
+type Invitation = { role: 'owner' | 'member' | 'viewer'; email?: string; operator?: boolean };
+
 type AccountChange = { name?: string; plan?: 'lite' | 'pro' };
 
 /** `verbatim accounts`, for operators */
@@ -52,6 +54,14 @@ export function define(command: Command, io: Io): void {
       }),
     );
   command
+    .command('invite')
+    .description('a link by which somebody joins the account; with the email of a user, to set a new password')
+    .argument('<account>')
+    .addOption(new Option('--role <role>', 'what they may do').choices(['owner', 'member', 'viewer']).default('owner'))
+    .option('--email <email>', 'the only address that may use the link')
+    .option('--operator', 'make them an operator of the service too')
+    .action(action<[string], Invitation>(io, invite));
+  command
     .command('suspend')
     .description('refuse its keys, and let its deliveries wait')
     .argument('<account>')
@@ -76,6 +86,14 @@ export function define(command: Command, io: Io): void {
     .argument('<amount>', '', number)
     .option('--note <text>', 'the reason, shown in the ledger')
     .action(action<[string, number], { note?: string }>(io, addCredits));
+}
+
+async function invite(session: Session, { role, email, operator }: Invitation, id: string): Promise<void> {
+  const admin = await session.admin();
+  const { id: invitation, url } = await admin.accounts.invite(id, { role, email, operator });
+  const link = new URL(url, admin.baseUrl).href;
+  session.out.show({ json: session.answer(), ids: [invitation], lines: [[link]] });
+  session.out.note({ text: 'The link holds for 7 days, and once.', style: 'dim' });
 }
 
 async function createAccount(session: Session, { plan, credits: amount }: NewAccount, name: string): Promise<void> {

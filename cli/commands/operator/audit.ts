@@ -20,7 +20,7 @@ async function listChanges(session: Session, options: AuditOptions): Promise<voi
     head: ['time', 'who', 'from', 'change', 'of', 'details'],
     row: ({ created_at, actor, address, action: change, target_id, details }) => [
       created_at,
-      actor.key_id ?? actor.type,
+      actor.user_id ?? actor.key_id ?? actor.type,
       address,
       change,
       target_id,

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { adminRoutes } from '../../../src/accounts/api/admin-routes.ts';
+import { adminInvitationRoute } from '../../../src/accounts/people/api/invitation-routes.ts';
 import { auditRoutes } from '../../../src/audit/routes.ts';
 import { buildServer, closeServer } from '../../../src/http/server/server.ts';
 import { openLog } from '../../../src/platform/log.ts';
@@ -16,9 +17,9 @@ const TOKEN = 'admin-token-of-the-test';
 
 async function openEnvironment() {
   const db = await openTestDatabase();
-  const runtime = runtimeOn(db, { callers: { forgetAll: () => undefined } });
+  const runtime = runtimeOn(db, { callers: { forgetAll: () => undefined }, secretsKeysBase64: '' });
   const app = buildServer({
-    routes: [...adminRoutes(runtime), ...auditRoutes(runtime)],
+    routes: [...adminRoutes(runtime), adminInvitationRoute(runtime), ...auditRoutes(runtime)],
     auth: { findCaller: async () => null, adminToken: TOKEN },
     limits: { admit: async () => null },
     log: openLog('silent'),
@@ -42,6 +43,17 @@ async function openEnvironment() {
     },
   };
 }
+
+test('an invitation is printed as a whole link', async () => {
+  await using fixture = await openEnvironment();
+  const { id } = JSON.parse(await fixture.outputOf('accounts create Ada --json'));
+
+  const link = await fixture.outputOf(`accounts invite ${id} --role member --email ada@example.com`);
+  const [entry] = JSON.parse(await fixture.outputOf('audit list --limit 1 --json')).data;
+
+  assert.ok(link.startsWith(`${fixture.url}/#invitation=`), link);
+  assert.deepEqual([entry.action, entry.details], ['invitation.created', { role: 'member' }]);
+});
 
 test('accounts and keys are made, listed, credited and revoked', async () => {
   await using fixture = await openEnvironment();

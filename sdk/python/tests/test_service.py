@@ -226,6 +226,16 @@ ELSEWHERE = {
     "/v1/audio-links/{}",
     # Of browsers.
     "/v1/session",
+    "/v1/sign-in",
+    "/v1/setup",
+    "/v1/me",
+    "/v1/me/account",
+    "/v1/users",
+    "/v1/users/{}",
+    "/v1/invitations",
+    "/v1/invitations/{}",
+    "/v1/invitations/open",
+    "/v1/invitations/accept",
     "/v1/realtime/client_secrets",
 }
 

@@ -14,6 +14,7 @@ import type {
   JobSummary,
   Key,
   LedgerEntry,
+  NewInvitation,
   NewKey,
   Node,
   NodeList,
@@ -22,6 +23,7 @@ import type {
   PortalLink,
   PostAdminAccountsBody,
   PostAdminAccountsIdCreditsBody,
+  PostAdminAccountsIdInvitationsBody,
   PostAdminAccountsIdKeysBody,
   PostAdminAccountsIdPortalLinksBody,
   PostAdminSecretsRotateBody,
@@ -168,6 +170,11 @@ class Accounts {
   /** The answer has the `key`, which is shown only then. */
   async createKey(id: string, body: PostAdminAccountsIdKeysBody = {}, options?: RequestOptions): Promise<NewKey> {
     return await this.#http.json('POST', route`/admin/v1/accounts/${id}/keys`, { ...options, body });
+  }
+
+  /** A link by which somebody joins the account. Its `url` is relative to the address of the service. */
+  async invite(id: string, body: PostAdminAccountsIdInvitationsBody, options?: RequestOptions): Promise<NewInvitation> {
+    return await this.#http.json('POST', route`/admin/v1/accounts/${id}/invitations`, { ...options, body });
   }
 
   /** A link that opens the console for this account. Its `url` is relative to the address of the service. */

@@ -25,7 +25,14 @@ test('an account makes, lists and revokes its own keys', async () => {
   assert.equal(made.status, 201);
   assert.match(secret, /^vb_[0-9A-Za-z]{49}$/);
   const prefix = secret.slice(0, 8);
-  assert.deepEqual(shown, { name: 'ci', prefix, scopes: ['jobs:write'], expires_at: IN_AN_HOUR, last_used_at: null });
+  assert.deepEqual(shown, {
+    name: 'ci',
+    prefix,
+    scopes: ['jobs:write'],
+    expires_at: IN_AN_HOUR,
+    last_used_at: null,
+    created_by: null,
+  });
   assert.deepEqual(list.body.data[0], { id, created_at, ...shown });
   assert.deepEqual(
     list.body.data.map((row: { id: string }) => row.id),

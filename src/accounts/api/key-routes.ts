@@ -7,13 +7,15 @@ import { defineRoute, type IdempotencyHandle, type Route } from '../../http/rout
 import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { readTime } from '../../http/time-parameter.ts';
 import { makeId } from '../../platform/clock.ts';
+import { grantableScopes } from '../../rules/accounts/roles.ts';
 import { firstScopeBeyond, SCOPES, type Scope } from '../../rules/accounts/scopes.ts';
 import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
-import type { Account, Actor, CallerKey } from '../account.ts';
+import type { Account, Actor } from '../account.ts';
 import type { AccountsRuntime } from '../keys/callers.ts';
 import * as store from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
+import { findUser } from '../people/user-store.ts';
 import { findAccount, lockAccount } from '../store.ts';
 import { keyListSchema, newKeySchema, scopesSchema, showKey } from './view.ts';
 
@@ -68,7 +70,7 @@ export function keyRoutes(runtime: AccountsRuntime): Route[] {
       // A key may always delete itself; another one takes keys:write.
       scope: 'any',
       summary: 'Revoke a key at once: this one, or with the scope keys:write one that has no scope beyond its own',
-      errors: ['missing_scope'],
+      errors: ['missing_scope', 'missing_role'],
       tag: TAG,
       schema: { params: idParams, answers: { 204: null } },
       async handle({ account, params, actor }) {
@@ -131,11 +133,15 @@ type KeyWish = Pick<store.NewKey, 'name' | 'scopes' | 'expiresAt'>;
  * The properties of the new key.
  * @throws ApiError  400, or 403 for a scope that the creating key does not have
  */
-function readNewKey({ name, scopes = [], expires_at: expiry }: NewKeyBody, { key: maker }: Actor): KeyWish {
+function readNewKey({ name, scopes = [], expires_at: expiry }: NewKeyBody, { key: maker, user }: Actor): KeyWish {
   const folded = SCOPES.filter((scope) => scopes.includes(scope));
-  const missing = maker && firstScopeBeyond(maker.scopes, folded);
+  const granting = user ? grantableScopes(user.role) : maker?.scopes;
+  const missing = granting && firstScopeBeyond(granting, folded);
   if (missing) {
-    throw new ApiError('missing_scope', `A key cannot grant the scope ${missing}, which it does not have itself.`, {
+    const message = user
+      ? `Your role cannot grant the scope ${missing}; list the scopes that the key shall have, without it.`
+      : `A key cannot grant the scope ${missing}, which it does not have itself.`;
+    throw new ApiError('missing_scope', message, {
       param: 'scopes',
       extra: { required_scope: missing },
     });
@@ -176,7 +182,8 @@ async function createKey(db: Database, { accountId, actor, idempotency, note, ..
     const maker = actor.key && (await store.lockKey(tx, accountId, actor.key.id));
     if (actor.key && !maker) throw new ApiError('unauthenticated', 'This API key was revoked; use another one.');
     const createdByKey = maker?.endsWith ?? null;
-    const row = await store.insertKey(tx, accountId, { id, prefix, hash, createdByKey, ...wish });
+    const createdBy = actor.user && (await findUser(tx, actor.user.id));
+    const row = await store.insertKey(tx, accountId, { id, prefix, hash, createdByKey, createdBy, ...wish });
     const details = { scopes: wish.scopes, expires_at: wish.expiresAt?.toISOString() ?? null };
     await recordChange(tx, actor, { accountId, action: 'key.created', targetId: id, details });
     note({ new_key_id: id });
@@ -190,7 +197,7 @@ async function revokeKey(
 ): Promise<{ status: 204 }> {
   if (!isId('key', id)) throw notFound('key');
   await db.transaction(async (tx) => {
-    if (actor.key && accountId !== null) await requireScopesOf(tx, { id, accountId, maker: actor.key });
+    if (actor.key && accountId !== null) await requireRightToEnd(tx, { id, accountId, actor });
     const deleted = await store.deleteKey(tx, id, accountId);
     if (deleted === null) throw notFound('key');
     const ended = await store.deleteKeysMadeBy(tx, deleted.accountId, id);
@@ -202,13 +209,19 @@ async function revokeKey(
   return { status: 204 };
 }
 
-/** A key with few scopes must not lock out one with more. @throws ApiError  403 */
-async function requireScopesOf(
+/**
+ * A key with few scopes must not lock out one with more, and users who are not owners end their own keys only.
+ * @throws ApiError  403
+ */
+async function requireRightToEnd(
   tx: Sql,
-  { id, accountId, maker }: { id: string; accountId: string; maker: CallerKey },
+  { id, accountId, actor: { key, user } }: { id: string; accountId: string; actor: Actor },
 ): Promise<void> {
-  const target = id === maker.id ? null : await store.lockKey(tx, accountId, id);
-  const missing = target && firstScopeBeyond(maker.scopes, target.scopes);
+  const target = id === key!.id ? null : await store.lockKey(tx, accountId, id);
+  if (target && user && user.role !== 'owner' && target.createdBy !== user.id) {
+    throw new ApiError('missing_role', 'Another made this key: an owner of the account may delete it.');
+  }
+  const missing = target && !user && firstScopeBeyond(key!.scopes, target.scopes);
   if (!missing) return;
   throw new ApiError('missing_scope', `The key has the scope ${missing}, which this one does not have.`, {
     extra: { required_scope: missing },

@@ -22,7 +22,10 @@ export function ownAccountRoute(config: Config): Route {
   });
 }
 
-function showOwnAccount(config: Config, { account, key }: Omit<Caller, 'sessionId'>): Static<typeof ownAccountSchema> {
+function showOwnAccount(
+  config: Config,
+  { account, key }: Pick<Caller, 'account' | 'key'>,
+): Static<typeof ownAccountSchema> {
   const { transcribe, balance, jobs, resend, default: others } = limitsOfBuckets(config);
   return {
     id: account.id,

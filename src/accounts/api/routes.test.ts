@@ -189,7 +189,7 @@ test('a key is shown once, works at once, and stops at once when it is revoked',
   const balance = { amount: 3, held: 0, units: 'credits', unlimited: false, rates: RATES, plan: 'pro' };
   assert.deepEqual(before.json(), balance);
   assert.deepEqual(Object.keys(list.body.data[0]).sort(), [
-    ...['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'prefix', 'scopes'],
+    ...['created_at', 'created_by', 'expires_at', 'id', 'last_used_at', 'name', 'prefix', 'scopes'],
   ]);
   assert.equal(list.body.data[0].prefix, key.slice(0, 8));
   assert.deepEqual([revoked.status, after.statusCode, again.status], [204, 401, 404]);

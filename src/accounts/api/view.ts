@@ -124,6 +124,10 @@ const keyFields = {
   created_at: timeSchema,
   expires_at: nullable(timeSchema, 'From when on the key is refused; null: never.'),
   last_used_at: nullable(timeSchema, 'At most a minute old; null: not used yet.'),
+  created_by: nullable(
+    Type.Object({ id: idSchema('usr', 'usr_01kamz2f3q8r5t7v9wxyzabcde'), name: Type.String() }),
+    'The user who made it; null: a key or the operator did, or the user is gone.',
+  ),
 };
 const keySchema = Type.Object(keyFields, component('Key'));
 export const keyListSchema = pageSchema('KeyList', keySchema);
@@ -166,5 +170,6 @@ export function showKey(key: KeyRow): Static<typeof keySchema> {
     created_at: key.createdAt.toISOString(),
     expires_at: key.expiresAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    created_by: key.createdBy === null ? null : { id: key.createdBy, name: key.createdByName ?? '' },
   };
 }

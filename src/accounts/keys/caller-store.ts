@@ -1,4 +1,5 @@
 import type { Sql, Statement } from '../../db/database.ts';
+import type { Role } from '../../rules/accounts/roles.ts';
 import type { Caller, EndedKey } from '../account.ts';
 import { type AccountName, USE_NOTED_SECONDS } from './key-store.ts';
 
@@ -7,7 +8,11 @@ export type Credential = { kind: 'key' | 'session'; hash: Buffer };
 
 /** `expiresInMs` is null for a key that never expires. */
 type LookUp = { isUseNoted: boolean; expiresInMs: number | null };
-type KeyFound = Caller['key'] & LookUp & { shard: number; accountId: string; sessionId: string | null };
+type KeyFound = Caller['key'] &
+  LookUp & { shard: number; accountId: string } & (
+    | { sessionId: string; userId: string; role: Role; isOperator: boolean }
+    | { sessionId: string | null; userId: null }
+  );
 
 const KEY_COLUMNS = `
   api_keys.id, api_keys.account_id as "accountId", api_keys.scopes, api_keys.expires_at as "expiresAt",
@@ -30,9 +35,11 @@ export async function findCaller(
     owner && findAccountOfKey(sql, owner),
   ]);
   if (!found) return null;
-  const { shard, accountId, isUseNoted, expiresInMs, sessionId, ...key } = found;
+  const { shard, accountId, isUseNoted, expiresInMs, sessionId, id, scopes, expiresAt } = found;
+  const key = { id, scopes, expiresAt };
+  const user = found.userId === null ? null : { id: found.userId, role: found.role, isOperator: found.isOperator };
   const account = owner && owner.id === accountId ? ownerFound : await findAccountOfKey(sql, { shard, id: accountId });
-  return account ? { account, key, sessionId, isUseNoted, expiresInMs } : null;
+  return account ? { account, key, sessionId, user, isUseNoted, expiresInMs } : null;
 }
 
 function findKey(hash: Buffer): Statement {
@@ -40,7 +47,7 @@ function findKey(hash: Buffer): Statement {
     name: 'find_key_by_hash',
     isBrief: true,
     text: `
-      select shard, ${KEY_COLUMNS}, null as "sessionId",
+      select shard, ${KEY_COLUMNS}, null as "sessionId", null as "userId",
         1000 * extract(epoch from expires_at - clock_timestamp())::float8 as "expiresInMs"
       from api_keys
       where hash = $1 and (expires_at is null or expires_at > clock_timestamp())`,
@@ -53,11 +60,13 @@ function findKeyOfSession(hash: Buffer): Statement {
     name: 'find_key_of_session',
     isBrief: true,
     text: `
-      select sessions.shard, ${KEY_COLUMNS}, sessions.id as "sessionId",
+      select sessions.shard, ${KEY_COLUMNS}, sessions.id as "sessionId", users.id as "userId", api_keys.role,
+        users.is_operator as "isOperator",
         1000 * extract(epoch from least(sessions.expires_at, api_keys.expires_at) - clock_timestamp())::float8
           as "expiresInMs"
       from sessions
       join api_keys on api_keys.shard = sessions.shard and api_keys.id = sessions.key_id
+      left join users on users.id = api_keys.user_id
       where sessions.hash = $1 and least(sessions.expires_at, api_keys.expires_at) > clock_timestamp()`,
     values: [hash, USE_NOTED_SECONDS],
   };

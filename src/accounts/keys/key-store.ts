@@ -13,10 +13,14 @@ export type KeyRow = {
   expiresAt: Date | null;
   /** At most a minute old. */
   lastUsedAt: Date | null;
+  /** The user who made it; null: another key, the operator, or a user who is gone. */
+  createdBy: string | null;
+  /** The name of that user. */
+  createdByName: string | null;
 };
 
-const KEY_COLUMNS = `id, name, prefix, scopes, created_at as "createdAt", expires_at as "expiresAt",
-  last_used_at as "lastUsedAt"`;
+const KEY_COLUMNS = `api_keys.id, api_keys.name, api_keys.prefix, api_keys.scopes, api_keys.created_at as "createdAt",
+  api_keys.expires_at as "expiresAt", api_keys.last_used_at as "lastUsedAt", api_keys.created_by as "createdBy"`;
 const EVERY_SHARD = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 // A key's use is written only when the stored time is older than this: at most twice a minute per key.
 export const USE_NOTED_SECONDS = 30;
@@ -61,10 +65,10 @@ export async function noteKeyUse(
   });
 }
 
-/** Without the keys of links to the console. */
+/** Without the keys of links to the console, and memberships. */
 export async function countKeys(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.rows<{ keys: number }>({
-    text: 'select count(*) as keys from api_keys where shard = $1 and account_id = $2 and not is_portal',
+    text: 'select count(*) as keys from api_keys where shard = $1 and account_id = $2 and not is_portal and user_id is null',
     values: [shardOf(accountId), accountId],
   });
   return row!.keys;
@@ -117,6 +121,8 @@ export type NewKey = {
   isPortal?: boolean;
   /** The link's key with which this one ends; absent: it ends by itself. */
   createdByKey?: string | null;
+  /** Absent: no user makes it. */
+  createdBy?: { id: string; name: string } | null;
 };
 
 /** Null if there is no such account. */
@@ -128,8 +134,9 @@ export async function insertKey(
 ): Promise<KeyRow | null> {
   const rows = await sql.rows<KeyRow>({
     text: `
-      insert into api_keys (shard, id, account_id, name, prefix, hash, scopes, expires_at, is_portal, created_by_key, created_at)
-      select shard, $3, id, $4, $5, $6, $7, $8, $9, $10, coalesce($11::timestamptz, clock_timestamp())
+      insert into api_keys
+        (shard, id, account_id, name, prefix, hash, scopes, expires_at, is_portal, created_by_key, created_by, created_at)
+      select shard, $3, id, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, clock_timestamp())
       from accounts
       where shard = $1 and id = $2 and deleted_at is null
       returning ${KEY_COLUMNS}`,
@@ -144,37 +151,39 @@ export async function insertKey(
       key.expiresAt,
       key.isPortal ?? false,
       key.createdByKey ?? null,
+      key.createdBy?.id ?? null,
       now,
     ],
   });
-  return rows[0] ?? null;
+  return rows[0] ? { ...rows[0], createdByName: key.createdBy?.name ?? null } : null;
 }
 
 /** Newest first. @param beforeId  null for the first page */
 export async function listKeys(sql: Sql, accountId: string, limit: number, beforeId: string | null): Promise<KeyRow[]> {
   return await sql.rows<KeyRow>({
     text: `
-      select ${KEY_COLUMNS}
+      select ${KEY_COLUMNS}, users.name as "createdByName"
       from api_keys
-      where shard = $1 and account_id = $2 and ($3::text is null or id < $3)
-      order by id desc
+      left join users on users.id = api_keys.created_by
+      where api_keys.shard = $1 and api_keys.account_id = $2 and api_keys.user_id is null
+        and ($3::text is null or api_keys.id < $3)
+      order by api_keys.id desc
       limit $4`,
     values: [shardOf(accountId), accountId, beforeId, limit],
   });
 }
 
+/** `endsWith`: the link's key. `createdBy`: a user, or null. */
+type LockedKey = { scopes: Scope[]; createdBy: string | null; endsWith: string | null };
+
 /**
  * The scopes of a key, and the link's key with which the keys that it makes end. The key cannot be deleted before the
  * end of the transaction. Null when there is none.
  */
-export async function lockKey(
-  tx: Sql,
-  accountId: string,
-  id: string,
-): Promise<{ scopes: Scope[]; endsWith: string | null } | null> {
-  const [row] = await tx.rows<{ scopes: Scope[]; endsWith: string | null }>({
+export async function lockKey(tx: Sql, accountId: string, id: string): Promise<LockedKey | null> {
+  const [row] = await tx.rows<LockedKey>({
     text: `
-      select scopes, case when is_portal then id else created_by_key end as "endsWith"
+      select scopes, created_by as "createdBy", case when is_portal then id else created_by_key end as "endsWith"
       from api_keys
       where shard = $1 and account_id = $2 and id = $3
       for update`,
@@ -202,7 +211,7 @@ export async function deleteKey(sql: Sql, id: string, accountId: string | null):
   const rows = await sql.rows<DeletedKey>({
     text: `
       delete from api_keys
-      where shard = any($1) and id = $2 and ($3::text is null or account_id = $3)
+      where shard = any($1) and id = $2 and ($3::text is null or account_id = $3) and user_id is null
       returning id, account_id as "accountId", hash`,
     values: [accountId === null ? EVERY_SHARD : [shardOf(accountId)], id, accountId],
   });

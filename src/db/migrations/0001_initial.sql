@@ -1,5 +1,5 @@
 -- The primary key of most tables begins with shard, a hash of the account from 0 to 63, so that they can be partitioned
--- by it. Exceptions: audit_log, nodes, plan_engines, deliveries, deliverers.
+-- by it. Exceptions: audit_log, nodes, users, invitations, plan_engines, deliveries, deliverers.
 
 -- Accounts: keys, balance, rate limits.
 
@@ -24,14 +24,52 @@ create table accounts (
 );
 create index accounts_deleted on accounts (deleted_at) where deleted_at is not null;
 
+-- People. Few rows, found by an email before an account is known: no shard.
+create table users (
+  id text primary key,
+  -- In lower case.
+  email text not null,
+  name text not null,
+  -- argon2id with its parameters and salt, see accounts/people/password.ts; null: this user has no password.
+  password_hash text,
+  -- Who the OpenID provider says that this is; both null until the first sign-in by way of it.
+  oidc_issuer text,
+  oidc_subject text,
+  -- Whether a session of this user permits what the operator's token permits.
+  is_operator boolean not null,
+  created_at timestamptz not null
+);
+create unique index users_by_email on users (email);
+create unique index users_by_subject on users (oidc_issuer, oidc_subject);
+
+-- Links by which somebody joins an account; deleted when they are used. Few rows: no shard.
+create table invitations (
+  id text primary key,
+  account_id text not null,
+  role text not null,
+  -- In lower case: the only address that may use the link; null: any.
+  email text,
+  -- SHA-256 of the link's token: 256 random bits need no slow hash.
+  hash bytea not null,
+  -- Whether an operator made it, which lets it set a new password for a user who exists.
+  is_by_operator boolean not null,
+  -- Whether whoever accepts it becomes an operator.
+  makes_operator boolean not null,
+  created_by text references users (id) on delete set null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null
+);
+create unique index invitations_by_hash on invitations (hash);
+create index invitations_by_account on invitations (account_id, id);
+
 create table api_keys (
   shard smallint not null,
   id text not null,
   account_id text not null,
   name text,
   prefix text not null,
-  -- SHA-256 of the key: 256 random bits need no slow hash.
-  hash bytea not null,
+  -- SHA-256 of the key: 256 random bits need no slow hash. Null for a membership, which no request can send.
+  hash bytea,
   -- Names of rules/scopes.ts; empty: all scopes.
   scopes text[] not null default '{}',
   expires_at timestamptz,
@@ -41,9 +79,17 @@ create table api_keys (
   is_portal boolean not null default false,
   -- The key of a link to the console by which this key was made, by itself or by a key that it made: they end together.
   created_by_key text,
+  -- The user who made the key; null: a key or the token of the operator made it, or the user is gone.
+  created_by text references users (id) on delete set null,
+  -- A membership: the row is what the sessions of this user in this account begin with. Null for keys.
+  user_id text references users (id) on delete cascade,
+  -- Of a membership: a name of rules/accounts/roles.ts, from which its scopes follow.
+  role text,
   created_at timestamptz not null,
-  primary key (shard, id)
+  primary key (shard, id),
+  constraint api_keys_are_keys_or_memberships check ((hash is null) = (user_id is not null and role is not null))
 );
+create unique index api_keys_by_user on api_keys (user_id, account_id) where user_id is not null;
 create unique index api_keys_by_hash on api_keys (hash);
 create index api_keys_by_account on api_keys (shard, account_id, id);
 
@@ -53,7 +99,8 @@ create table sessions (
   id text not null,
   -- SHA-256 of the cookie's value: 256 random bits need no slow hash.
   hash bytea not null,
-  -- The key that signed in. The session has its account and its scopes, and ends with it.
+  -- The key that signed in, or the membership of the user who did. The session has its account and its scopes, and
+  -- ends with it.
   key_id text not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
@@ -109,8 +156,10 @@ create table audit_log (
   id text primary key,
   -- The account that was changed.
   account_id text not null,
-  -- Null: the operator.
+  -- The key, or the membership of the user. Null: the operator.
   key_id text,
+  -- The user of the session, also of an operator's; null: a key or the operator's token.
+  user_id text,
   action text not null,
   target_id text not null,
   -- Names of changed fields, plans, amounts, scopes: never a secret, a URL or a body.

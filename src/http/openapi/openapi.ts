@@ -18,6 +18,8 @@ const TAGS: Record<string, string> = {
   Accounts: 'For operators: accounts and their credits.',
   Keys: 'API keys.',
   Session: 'For browsers: signed in by a cookie, in place of a key.',
+  'Sign-in': 'For browsers: how people sign in, and the first one.',
+  Users: 'For browsers: the people of an account, and invitations.',
   Secrets: 'For operators: how stored secrets are encrypted.',
   'Live transcription':
     'Sessions over WebSocket, by the messages of this service or those of the Realtime API of OpenAI: docs/live.md.',
@@ -67,7 +69,8 @@ export function describeApi(
           type: 'apiKey',
           in: 'cookie',
           name: 'verbatim_session',
-          description: 'Of a browser, from POST /v1/session; over HTTPS its name is __Host-verbatim_session.',
+          description:
+            'Of a browser, from POST /v1/session or /v1/sign-in; over HTTPS its name is __Host-verbatim_session.',
         },
         AdminToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
       },

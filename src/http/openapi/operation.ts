@@ -47,7 +47,7 @@ export function describeOperation(route: Route, components: JsonObject): JsonObj
 /** Security of the operation; with an API key also the scope that the key needs. */
 function securityOf({ auth, scope }: Route): JsonObject[] {
   if (auth === 'none') return [];
-  if (auth === 'admin') return [{ AdminToken: [] }];
+  if (auth === 'admin') return [{ AdminToken: [] }, { Session: [] }];
   if (auth === 'session') return [{ Session: [] }];
   const alternatives = scope === undefined || scope === 'any' ? [[]] : [scope].flat().map((one) => [one]);
   return alternatives.flatMap((scopes) => [{ ApiKey: scopes }, { Bearer: scopes }]);
@@ -55,8 +55,8 @@ function securityOf({ auth, scope }: Route): JsonObject[] {
 
 function accessText({ auth, scope }: Route): string {
   if (auth === 'none') return 'Needs no key.';
-  if (auth === 'admin') return "Needs the operator's token.";
-  if (auth === 'session') return 'Needs the cookie of a session; with DELETE also `X-Session-Id`.';
+  if (auth === 'admin') return "Needs the operator's token, or the session of a user who is an operator.";
+  if (auth === 'session') return 'Needs the cookie of a session; what changes something also needs `X-Session-Id`.';
   if (scope === 'any') return 'Any API key of the account will do.';
   return `The API key needs the scope ${[scope]
     .flat()

@@ -5,6 +5,7 @@ import {
   type Auth,
   authenticate,
   authenticateAdmin,
+  findOperator,
   type Limits,
   limitRate,
   requireScope,
@@ -50,9 +51,21 @@ export async function admitRequest(
   if (endpoint.auth === 'none') return;
   const { auth, wrongTokens, idempotency } = admission;
   const client = clientOf(request.raw.socket.remoteAddress ?? '');
-  if (endpoint.auth === 'admin') authenticateAdmin(request.raw.rawHeaders, auth, { client, wrongTokens });
+  if (endpoint.auth === 'admin') await admitOperator(request, auth, { client, wrongTokens });
   else await admitAccount(request, reply, endpoint, admission);
   request.context.idempotency = (await idempotency?.acquire(request.raw, request.context.account)) ?? null;
+}
+
+/** By the operator's token, or without one by the session of a user who is an operator. */
+async function admitOperator(
+  { raw, context }: FastifyRequest,
+  auth: Auth,
+  attempts: { client: string; wrongTokens: WrongTokens },
+): Promise<void> {
+  const { method, url, rawHeaders } = raw;
+  const operator = await findOperator({ method: method!, url: url!, rawHeaders }, auth);
+  if (operator) Object.assign(context, operator);
+  else authenticateAdmin(rawHeaders, auth, attempts);
 }
 
 async function admitAccount(
@@ -63,8 +76,8 @@ async function admitAccount(
 ): Promise<void> {
   const { method, url, rawHeaders } = request.raw;
   const note = (fields: object) => Object.assign(request.context.notes, fields);
-  const { account, key, sessionId } = await authenticate({ method: method!, url: url!, rawHeaders }, auth, note);
-  Object.assign(request.context, { account, key, sessionId });
+  const caller = await authenticate({ method: method!, url: url!, rawHeaders }, auth, note);
+  const { account, key, sessionId } = Object.assign(request.context, caller);
   if (endpoint.auth === 'session') requireSession(sessionId);
   requireUnsuspended(account);
   const bucket = endpoint.bucket ?? 'default';

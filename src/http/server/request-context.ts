@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Account, CallerKey } from '../../accounts/account.ts';
+import type { Account, CallerKey, CallerUser } from '../../accounts/account.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ClosedConnection } from '../connections/connections.ts';
 import type { UnreadAnswers } from '../connections/unread-answers.ts';
@@ -29,6 +29,7 @@ export type RequestContext = {
   account: Account | null;
   key: CallerKey | null;
   sessionId: string | null;
+  user: CallerUser | null;
   idempotency: IdempotencyLease | null;
   /** On routes with `keepsBodyText: true`. */
   bodyText: string;
@@ -53,6 +54,7 @@ export function newRequestContext(
     account: null,
     key: null,
     sessionId: null,
+    user: null,
     idempotency: null,
     bodyText: '',
     notes: {},
@@ -72,7 +74,7 @@ export function logEndOfRequest(
   { log, metrics }: { log: Log; metrics: HttpMetrics },
 ): void {
   reply.raw.once('close', () => {
-    const { startedAt, account, key, sessionId, notes, failure } = request.context;
+    const { startedAt, account, key, sessionId, user, notes, failure } = request.context;
     const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
     const status = reply.raw.statusCode;
     const durationMs = performance.now() - startedAt;
@@ -86,6 +88,7 @@ export function logEndOfRequest(
       ...(account && { account: account.id }),
       ...(key && { key_id: key.id }),
       ...(sessionId && { session_id: sessionId }),
+      ...(user && { user: user.id }),
       ...(!reply.raw.writableFinished && { hung_up: true }),
       ...notes,
     };

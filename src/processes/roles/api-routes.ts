@@ -3,7 +3,9 @@ import { keyRoutes } from '../../accounts/api/key-routes.ts';
 import { portalRoutes } from '../../accounts/api/portal-routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
 import { sessionRoutes } from '../../accounts/api/session-routes.ts';
-import type { AccountsRuntime } from '../../accounts/keys/callers.ts';
+import { adminInvitationRoute } from '../../accounts/people/api/invitation-routes.ts';
+import { peopleRoutes } from '../../accounts/people/api/routes.ts';
+import type { PeopleRuntime } from '../../accounts/people/people-runtime.ts';
 import { auditRoutes } from '../../audit/routes.ts';
 import type { Route } from '../../http/route.ts';
 import { type JobsRuntime, openJobsApi } from '../../jobs/api/jobs-api.ts';
@@ -34,7 +36,7 @@ import { webhookTestRoutes } from '../../webhooks/test-routes.ts';
 /** What the endpoints of a node run on. */
 export type ApiRuntime = JobsRuntime &
   WebhookRuntime &
-  AccountsRuntime &
+  PeopleRuntime &
   StreamRuntime &
   RealtimeApi & { secretBox: SecretBox; audioLinks: AudioLinks };
 
@@ -54,6 +56,7 @@ export function apiRoutes(runtime: ApiRuntime): Route[] {
     usageRoute(api),
     ...keyRoutes(api),
     ...sessionRoutes(api),
+    ...peopleRoutes(api),
     ...webhookRoutes(api),
     ...webhookTestRoutes(api),
     ...deliveryRoutes(api),
@@ -70,6 +73,7 @@ export function adminApiRoutes(runtime: ApiRuntime): Route[] {
     ...adminRoutes(runtime),
     ...accountStateRoutes(runtime),
     ...portalRoutes(runtime),
+    adminInvitationRoute(runtime),
     adminUsageRoute(runtime),
     ...overviewRoutes(runtime),
     ...auditRoutes(runtime),

@@ -2,6 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { Callers } from '../../accounts/keys/callers.ts';
 import { findEndedKey } from '../../accounts/keys/ended-key.ts';
 import { findUsableKeys } from '../../accounts/keys/usable-keys.ts';
+import { setupTokenOf } from '../../accounts/people/setup-token.ts';
+import { hasUsers } from '../../accounts/people/user-store.ts';
 import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
@@ -57,7 +59,8 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   // Before anything is served without TLS: files that cannot be used stop the start.
   const tls = await openTls(context, main);
   const port = await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
-  const consoles = [urlOf(config.host, port)];
+  const setup = config.roles.includes('api') ? await setupFragment(context) : '';
+  const consoles = [`${urlOf(config.host, port)}${setup && `${setup} (makes the first user)`}`];
   if (config.adminPort !== null) {
     const admin = buildServer({ ...common, routes: withReference(operator) });
     apps.push(admin);
@@ -84,6 +87,19 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close(), reports.close()]);
     },
   };
+}
+
+/** What the console's address has in addition while the service has no users, so that its first visitor makes one. */
+async function setupFragment({ config, db, order, log }: RoleContext): Promise<string> {
+  try {
+    if (await hasUsers(db)) return '';
+  } catch (error) {
+    log.warn({ err: error }, 'could not look whether there are users');
+    return '';
+  }
+  const fragment = `#setup=${setupTokenOf(order.secretsKeysBase64)}`;
+  log.info({ first_user: `${config.publicUrl ?? ''}/${fragment}` }, 'no users yet: open the console here to make one');
+  return fragment;
 }
 
 /** What the listeners of a node have in common. */
@@ -128,6 +144,7 @@ async function openApi(context: RoleContext, storage: AudioStorage, callers: Cal
     storage,
     tools: { folder: config.toolsDir },
     callers,
+    secretsKeysBase64: order.secretsKeysBase64,
     secretBox: openSecretBoxOf(order.secretsKeysBase64),
     audioLinks: openAudioLinks(order.secretsKeysBase64),
     completions,

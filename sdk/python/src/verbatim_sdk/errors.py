@@ -211,6 +211,8 @@ ERROR_CLASSES: Mapping[str, type[ApiError]] = {
     "insufficient_balance": InsufficientBalanceError,
     "plan_limit": PlanLimitError,
     "missing_scope": MissingScopeError,
+    # Of users: an API key has no role.
+    "missing_role": ApiError,
     "suspended": SuspendedError,
     "not_found": NotFoundError,
     "method_not_allowed": MethodNotAllowedError,

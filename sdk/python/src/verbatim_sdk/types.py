@@ -229,7 +229,7 @@ class ErrorBodyError(TypedDict):
     """A sentence that says what to do."""
     code: int
     """Equal to the HTTP status."""
-    type: Literal["invalid_request", "forbidden_url", "unauthenticated", "insufficient_balance", "plan_limit", "missing_scope", "suspended", "not_found", "method_not_allowed", "conflict", "too_large", "unsupported_media_type", "range_not_satisfiable", "unprocessable_audio", "audio_fetch_failed", "rate_limited", "internal", "unavailable"]
+    type: Literal["invalid_request", "forbidden_url", "unauthenticated", "insufficient_balance", "plan_limit", "missing_scope", "missing_role", "suspended", "not_found", "method_not_allowed", "conflict", "too_large", "unsupported_media_type", "range_not_satisfiable", "unprocessable_audio", "audio_fetch_failed", "rate_limited", "internal", "unavailable"]
     """Stable; program against it."""
     param: NotRequired[str]
     """The field at fault, when one is."""
@@ -767,6 +767,11 @@ Usage = TypedDict(
 )
 
 
+class KeyCreatedBy(TypedDict):
+    id: str
+    name: str
+
+
 class Key(TypedDict):
     id: str
     name: str | None
@@ -779,6 +784,8 @@ class Key(TypedDict):
     """From when on the key is refused; null: never."""
     last_used_at: str | None
     """At most a minute old; null: not used yet."""
+    created_by: KeyCreatedBy | None
+    """The user who made it; null: a key or the operator did, or the user is gone."""
 
 
 class KeyList(TypedDict):
@@ -786,6 +793,11 @@ class KeyList(TypedDict):
     has_more: bool
     next_cursor: str | None
     """Pass it on as `cursor` for the next page; null on the last one."""
+
+
+class NewKeyCreatedBy(TypedDict):
+    id: str
+    name: str
 
 
 class NewKey(TypedDict):
@@ -800,6 +812,8 @@ class NewKey(TypedDict):
     """From when on the key is refused; null: never."""
     last_used_at: str | None
     """At most a minute old; null: not used yet."""
+    created_by: NewKeyCreatedBy | None
+    """The user who made it; null: a key or the operator did, or the user is gone."""
     key: str
     """Shown only in this answer."""
 
@@ -807,9 +821,106 @@ class NewKey(TypedDict):
 class Session(TypedDict):
     id: str
     account_id: str
-    key_id: str
-    """The key that signed in. The session has its scopes, and ends with it."""
+    key_id: str | None
+    """The key that signed in. The session has its scopes, and ends with it. Null for a user."""
+    user_id: str | None
+    """The user who signed in. The session has the scopes of the role. Null for a key."""
     created_at: str
+    expires_at: str
+
+
+class WaysToSignInOidc(TypedDict):
+    name: str
+    """How the provider is called."""
+
+
+class WaysToSignIn(TypedDict):
+    setup: bool
+    """There is no user yet: `POST /v1/setup` makes the first one."""
+    password: bool
+    """Users sign in with an email and a password."""
+    oidc: WaysToSignInOidc | None
+    """Users sign in by OpenID Connect; null: they do not."""
+
+
+class MeAccountsItem(TypedDict):
+    id: str
+    name: str
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+
+
+class Me(TypedDict):
+    id: str
+    name: str
+    email: str
+    has_password: bool
+    operator: bool
+    """Whether the session permits `/admin/v1` too."""
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+    account_id: str
+    accounts: list[MeAccountsItem]
+    """All accounts of the user."""
+
+
+class User(TypedDict):
+    id: str
+    name: str
+    email: str
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+    joined_at: str
+    last_used_at: str | None
+    """At most a minute old; null: no request yet."""
+
+
+class UserList(TypedDict):
+    data: list[User]
+    has_more: bool
+    next_cursor: str | None
+    """Pass it on as `cursor` for the next page; null on the last one."""
+
+
+class Invitation(TypedDict):
+    id: str
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+    email: str | None
+    """The only address that may accept it; null: whoever has the link."""
+    created_by: str | None
+    """The user who invites; null: the operator, or a user who is gone."""
+    created_at: str
+    expires_at: str
+
+
+class InvitationList(TypedDict):
+    data: list[Invitation]
+    has_more: bool
+    next_cursor: str | None
+    """Pass it on as `cursor` for the next page; null on the last one."""
+
+
+class NewInvitation(TypedDict):
+    id: str
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+    email: str | None
+    """The only address that may accept it; null: whoever has the link."""
+    created_by: str | None
+    """The user who invites; null: the operator, or a user who is gone."""
+    created_at: str
+    expires_at: str
+    url: str
+    """The link to give to the person; relative to the address of the service. Shown only here."""
+
+
+class OpenedInvitation(TypedDict):
+    account_name: str
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+    email: str | None
+    """The only address that may accept it; null: any."""
     expires_at: str
 
 
@@ -1272,21 +1383,25 @@ class SettingList(TypedDict):
 
 
 class AuditEntryActor(TypedDict):
-    type: Literal["operator", "key"]
+    """operator: the token of the operator; user: a session of a user."""
+
+    type: Literal["operator", "user", "key"]
     key_id: str | None
+    user_id: str | None
 
 
 class AuditEntry(TypedDict):
     id: str
     created_at: str
     actor: AuditEntryActor
+    """operator: the token of the operator; user: a session of a user."""
     address: str
     """The peer of the connection; a proxy, where one is in front of the service."""
-    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]
+    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]
     account_id: str
     """The account that was changed; empty when all were."""
     target_id: str
-    """The account, key, webhook or ledger entry."""
+    """The account, key, user, invitation, webhook or ledger entry."""
     details: dict[str, Any]
     """Names of changed fields, plan, amount, scopes."""
     request_id: str
@@ -1601,6 +1716,65 @@ class PostKeysBody(TypedDict):
     """ISO 8601 time from which the key is refused; null: never."""
 
 
+class PostSignInBody(TypedDict):
+    email: str
+    password: str
+
+
+class PostSetupBody(TypedDict):
+    token: str
+    name: str
+    email: str
+    password: str
+    account_name: NotRequired[str]
+
+
+class PatchMeBody(TypedDict):
+    name: NotRequired[str]
+    password: NotRequired[str]
+    current_password: NotRequired[str]
+
+
+class PostMeAccountBody(TypedDict):
+    account_id: str
+
+
+class GetUsersQuery(TypedDict):
+    limit: NotRequired[int]
+    """How many rows at most."""
+    cursor: NotRequired[str]
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
+
+
+class PatchUsersIdBody(TypedDict):
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+
+
+class GetInvitationsQuery(TypedDict):
+    limit: NotRequired[int]
+    """How many rows at most."""
+    cursor: NotRequired[str]
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
+
+
+class PostInvitationsBody(TypedDict):
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+    email: NotRequired[str | None]
+
+
+class PostInvitationsOpenBody(TypedDict):
+    token: str
+
+
+class PostInvitationsAcceptBody(TypedDict):
+    token: str
+    email: str
+    password: str
+    name: NotRequired[str]
+
+
 class PostWebhooksBody(TypedDict):
     url: str
     """https, port 443, a public address. Every spelling that a URL parser knows is accepted."""
@@ -1784,6 +1958,14 @@ class PostAdminAccountsIdPortalLinksBody(TypedDict):
     """Seconds."""
 
 
+class PostAdminAccountsIdInvitationsBody(TypedDict):
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: everything in the account: also its users, invitations, and all keys; `member`: jobs, webhooks, usage, and keys of their own; `viewer`: reading jobs, webhooks, events and usage"""
+    email: NotRequired[str | None]
+    operator: NotRequired[bool]
+    """Whether whoever accepts it becomes an operator of the service too."""
+
+
 class GetAdminUsageQuery(TypedDict):
     account_id: str
     """acct_…"""
@@ -1825,7 +2007,7 @@ class GetAdminAuditQuery(TypedDict):
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
-    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
+    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
 
 
 class PostAdminSecretsRotateBody(TypedDict):

@@ -206,6 +206,13 @@ export const ADMIN_SAMPLES: Readonly<Record<string, Sample>> = {
     shows: 'key',
   },
   get_admin_accounts_id_keys: { call: 'accounts.keys', args: [ACCOUNT], each: 'key', shows: 'prefix' },
+  post_admin_accounts_id_invitations: {
+    call: 'accounts.invite',
+    args: [ACCOUNT],
+    params: { role: 'owner', email: 'anna@example.com' },
+    result: 'invitation',
+    shows: 'url',
+  },
   post_admin_accounts_id_portal_links: {
     call: 'accounts.portalLink',
     args: [ACCOUNT],

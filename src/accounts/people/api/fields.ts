@@ -1,0 +1,28 @@
+import { DOCUMENTED, idSchema, oneOf, Type } from '../../../http/schema.ts';
+import { ROLE_MEANING, ROLES } from '../../../rules/accounts/roles.ts';
+
+export const MIN_PASSWORD_CHARS = 12;
+
+export const nameSchema = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+export const emailSchema = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@]+@[^\\s@]+$',
+  errorMessage: 'must be an email address',
+  [DOCUMENTED]: { format: 'email' },
+});
+/** A password that is set. */
+export const newPasswordSchema = Type.String({ minLength: MIN_PASSWORD_CHARS, maxLength: 200 });
+/** A password that is tried. */
+export const passwordSchema = Type.String({ minLength: 1, maxLength: 200 });
+export const tokenSchema = Type.String({ minLength: 1, maxLength: 100 });
+export const roleSchema = oneOf(ROLES, {
+  description: ROLES.map((role) => `\`${role}\`: ${ROLE_MEANING[role]}`).join('; '),
+});
+export const userIdSchema = idSchema('usr', 'usr_01kamz2f3q8r5t7v9wxyzabcde');
+export const accountIdSchema = idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde');
+export const idParams = Type.Object({ id: Type.String() });
+
+/** As emails are compared and stored. */
+export function normalEmail(email: string): string {
+  return email.toLowerCase();
+}

@@ -1,0 +1,141 @@
+import { ApiError } from '../../../http/api-error.ts';
+import { defineRoute, type Route } from '../../../http/route.ts';
+import { component, type Static, Type } from '../../../http/schema.ts';
+import { sessionSchema, showSession } from '../../api/session-view.ts';
+import { findNames } from '../../store.ts';
+import { deleteSessionsOfUser, listMemberships, type Membership } from '../member-store.ts';
+import { hashPassword, isPassword } from '../password.ts';
+import { type PeopleRuntime, requireUser } from '../people-runtime.ts';
+import { type Attempts, startUserSession } from '../sign-in.ts';
+import { findUser, type UserRow, updateUser } from '../user-store.ts';
+import { accountIdSchema, nameSchema, newPasswordSchema, passwordSchema, roleSchema, userIdSchema } from './fields.ts';
+
+const TAG = 'Users';
+
+const meSchema = Type.Object(
+  {
+    id: userIdSchema,
+    name: Type.String(),
+    email: Type.String(),
+    has_password: Type.Boolean(),
+    operator: Type.Boolean({ description: 'Whether the session permits `/admin/v1` too.' }),
+    role: roleSchema,
+    account_id: accountIdSchema,
+    accounts: Type.Array(Type.Object({ id: accountIdSchema, name: Type.String(), role: roleSchema }), {
+      description: 'All accounts of the user.',
+    }),
+  },
+  component('Me'),
+);
+
+/** What users see and change of themselves. */
+export function meRoutes(runtime: PeopleRuntime, attempts: Attempts): Route[] {
+  const { db } = runtime;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/me',
+      auth: 'session',
+      summary: 'The user who is signed in, and the accounts of the user',
+      errors: ['missing_role'],
+      tag: TAG,
+      schema: { answers: { 200: meSchema } },
+      async handle({ account, actor }) {
+        const { id } = requireUser(actor);
+        return { status: 200, body: await showMe(runtime, await findUser(db, id), account.id) };
+      },
+    }),
+    changeRoute(runtime, attempts),
+    switchRoute(runtime),
+  ];
+}
+
+function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
+  const { db, callers } = runtime;
+  return defineRoute({
+    method: 'PATCH',
+    path: '/v1/me',
+    auth: 'session',
+    summary: 'Change the own name or password; a new password ends the other sessions of the user',
+    errors: ['missing_role'],
+    tag: TAG,
+    schema: {
+      body: Type.Object(
+        {
+          name: Type.Optional(nameSchema),
+          password: Type.Optional(newPasswordSchema),
+          current_password: Type.Optional(passwordSchema),
+        },
+        { minProperties: 1 },
+      ),
+      answers: { 200: meSchema },
+    },
+    async handle({ account, actor, body: { name, password, current_password: current } }) {
+      const { id } = requireUser(actor);
+      const user = await findUser(db, id);
+      if (password !== undefined && user?.passwordHash) {
+        attempts.add(actor.address, user.email);
+        if (!(await isPassword(current ?? '', user.passwordHash))) throw wrongCurrent();
+      }
+      const passwordHash = password === undefined ? null : await hashPassword(password);
+      const changed = await db.transaction(async (tx) => {
+        const row = await updateUser(tx, id, { name: name ?? null, passwordHash });
+        if (passwordHash !== null) await deleteSessionsOfUser(tx, id, actor.sessionId);
+        return row;
+      });
+      callers.forgetAll();
+      return { status: 200, body: await showMe(runtime, changed, account.id) };
+    },
+  });
+}
+
+function switchRoute({ db, callers }: PeopleRuntime): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/me/account',
+    auth: 'session',
+    summary: 'Go to another account of the user: a new session in it takes the place of this one',
+    description: 'A repeated answer (`Idempotency-Key`) comes without the cookie.',
+    errors: ['missing_role', 'not_found'],
+    tag: TAG,
+    schema: { body: Type.Object({ account_id: Type.String() }), answers: { 201: sessionSchema } },
+    async handle({ actor, body: { account_id: accountId }, header }) {
+      const { id } = requireUser(actor);
+      const { membership, session, cookie } = await db.transaction(async (tx) => {
+        const membership = (await listMemberships(tx, id)).find((each) => each.accountId === accountId);
+        if (!membership) {
+          throw new ApiError('not_found', 'You are not a user of such an account.', { param: 'account_id' });
+        }
+        return { membership, ...(await startUserSession(tx, membership, header)) };
+      });
+      callers.forgetAll();
+      return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
+    },
+  });
+}
+
+async function showMe(
+  { db }: PeopleRuntime,
+  user: UserRow | null,
+  accountId: string,
+): Promise<Static<typeof meSchema>> {
+  const memberships = user ? await listMemberships(db, user.id) : [];
+  const here = memberships.find((each) => each.accountId === accountId);
+  // Removed while the request was under way.
+  if (!user || !here) throw new ApiError('unauthenticated', 'The session has ended; sign in again.');
+  const { id, name, email, isOperator: operator } = user;
+  const names = await findNames(db, memberships.map(toAccount));
+  const accounts = memberships
+    .filter((each) => names.has(each.accountId))
+    .map((each) => ({ id: each.accountId, name: names.get(each.accountId)!, role: each.role }));
+  const own = { id, name, email, has_password: user.passwordHash !== null, operator };
+  return { ...own, role: here.role, account_id: accountId, accounts };
+}
+
+function toAccount({ shard, accountId: id }: Membership) {
+  return { shard, id };
+}
+
+function wrongCurrent(): ApiError {
+  return new ApiError('invalid_request', 'current_password is not your password.', { param: 'current_password' });
+}

@@ -1,0 +1,20 @@
+import type { Route } from '../../../http/route.ts';
+import type { PeopleRuntime } from '../people-runtime.ts';
+import { Attempts } from '../sign-in.ts';
+import { acceptRoutes } from './accept-routes.ts';
+import { invitationRoutes } from './invitation-routes.ts';
+import { meRoutes } from './me-routes.ts';
+import { signInRoutes } from './sign-in-routes.ts';
+import { userRoutes } from './user-routes.ts';
+
+/** The endpoints of users, invitations and sign-in. */
+export function peopleRoutes(runtime: PeopleRuntime): Route[] {
+  const attempts = new Attempts();
+  return [
+    ...signInRoutes(runtime, attempts),
+    ...meRoutes(runtime, attempts),
+    ...userRoutes(runtime),
+    ...invitationRoutes(runtime),
+    ...acceptRoutes(runtime, attempts),
+  ];
+}

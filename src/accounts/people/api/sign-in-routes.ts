@@ -1,0 +1,137 @@
+import { ApiError } from '../../../http/api-error.ts';
+import { defineRoute, type Route } from '../../../http/route.ts';
+import { component, nullable, Type } from '../../../http/schema.ts';
+import { sessionSchema, showSession } from '../../api/session-view.ts';
+import { makeFirstUser } from '../join.ts';
+import { listMemberships } from '../member-store.ts';
+import { hashPassword, isPassword } from '../password.ts';
+import type { PeopleRuntime } from '../people-runtime.ts';
+import { isSetupToken } from '../setup-token.ts';
+import { type Attempts, requireOwnPage, startUserSession } from '../sign-in.ts';
+import { findUser, findUserByEmail, hasUsers, holdUsers } from '../user-store.ts';
+import { emailSchema, nameSchema, newPasswordSchema, normalEmail, passwordSchema, tokenSchema } from './fields.ts';
+
+const TAG = 'Sign-in';
+
+const waysSchema = Type.Object(
+  {
+    setup: Type.Boolean({ description: 'There is no user yet: `POST /v1/setup` makes the first one.' }),
+    password: Type.Boolean({ description: 'Users sign in with an email and a password.' }),
+    oidc: nullable(
+      Type.Object({ name: Type.String({ description: 'How the provider is called.' }) }),
+      'Users sign in by OpenID Connect; null: they do not.',
+    ),
+  },
+  component('WaysToSignIn', { setup: false, password: true, oidc: null }),
+);
+
+/** How the first user is made, and how users sign in with a password. */
+export function signInRoutes(runtime: PeopleRuntime, attempts: Attempts): Route[] {
+  return [waysRoute(runtime), setupRoute(runtime, attempts), passwordRoute(runtime, attempts)];
+}
+
+function waysRoute({ db }: PeopleRuntime): Route {
+  // Users who are operators are never deleted: what is set up remains so.
+  let isSetUp = false;
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/sign-in',
+    auth: 'none',
+    summary: 'How users sign in to this service',
+    tag: TAG,
+    schema: { answers: { 200: waysSchema } },
+    async handle() {
+      isSetUp ||= await hasUsers(db);
+      return { status: 200, body: { setup: !isSetUp, password: true, oidc: null } };
+    },
+  });
+}
+
+function setupRoute({ db, secretsKeysBase64, callers }: PeopleRuntime, attempts: Attempts): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/setup',
+    auth: 'none',
+    summary: 'Make the first user: the owner of a new account, who is an operator too',
+    description:
+      'The service shows the token when it starts, as long as it has no users. The answer begins a session as `POST /v1/sign-in` does.',
+    errors: ['unauthenticated', 'conflict', 'rate_limited'],
+    tag: TAG,
+    schema: {
+      body: Type.Object({
+        token: tokenSchema,
+        name: nameSchema,
+        email: emailSchema,
+        password: newPasswordSchema,
+        account_name: Type.Optional(nameSchema),
+      }),
+      answers: { 201: sessionSchema },
+    },
+    async handle({ body, actor, header }) {
+      requireOwnPage(header);
+      attempts.add(actor.address, null);
+      if (!isSetupToken(body.token, secretsKeysBase64)) {
+        throw new ApiError(
+          'unauthenticated',
+          'This is not the token of the setup; the start of the service shows it.',
+          {
+            param: 'token',
+          },
+        );
+      }
+      // Before the hash is made: once there are users, the token is good for nothing.
+      if (await hasUsers(db)) throw new ApiError('conflict', 'The service is set up already; sign in.');
+      const { name, email, account_name: accountName = name } = body;
+      const passwordHash = await hashPassword(body.password);
+      const person = { email: normalEmail(email), name, passwordHash, oidc: null };
+      const { membership, session, cookie } = await db.transaction(async (tx) => {
+        const membership = await makeFirstUser(tx, actor, { person, accountName });
+        return { membership, ...(await startUserSession(tx, membership, header)) };
+      });
+      callers.forgetAll();
+      return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
+    },
+  });
+}
+
+function passwordRoute({ db, callers }: PeopleRuntime, attempts: Attempts): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/sign-in',
+    auth: 'none',
+    summary: 'Sign in with an email and a password: begin a session of 7 days, which the cookie of this answer names',
+    description:
+      'The session is in the account that the user used last. Its cookie works as that of `POST /v1/session`.',
+    errors: ['unauthenticated', 'rate_limited'],
+    tag: TAG,
+    schema: {
+      body: Type.Object({ email: emailSchema, password: passwordSchema }),
+      answers: { 201: sessionSchema },
+    },
+    async handle({ body, actor, header, note }) {
+      requireOwnPage(header);
+      const email = normalEmail(body.email);
+      attempts.add(actor.address, email);
+      const user = await findUserByEmail(db, email);
+      if (!(await isPassword(body.password, user?.passwordHash ?? null))) throw wrongPassword();
+      note({ user: user!.id });
+      const { membership, session, cookie } = await db.transaction(async (tx) => {
+        // A password that is replaced meanwhile begins no session.
+        await holdUsers(tx, [user!.id]);
+        if ((await findUser(tx, user!.id))?.passwordHash !== user!.passwordHash) throw wrongPassword();
+        const [membership] = await listMemberships(tx, user!.id);
+        if (!membership) {
+          throw new ApiError('unauthenticated', 'You belong to no account any more; ask for an invitation.');
+        }
+        return { membership, ...(await startUserSession(tx, membership, header)) };
+      });
+      callers.forgetAll();
+      return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
+    },
+  });
+}
+
+/** The same for an unknown email. */
+export function wrongPassword(): ApiError {
+  return new ApiError('unauthenticated', 'The email or the password is wrong.');
+}

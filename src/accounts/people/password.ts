@@ -1,0 +1,63 @@
+import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { ApiError } from '../../http/api-error.ts';
+import { openSemaphore } from '../../platform/semaphore.ts';
+
+// The first choice of OWASP's Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, one lane.
+const COST = { memory: 19_456, passes: 2, parallelism: 1 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+// Of the four threads of a process, so that the others serve files and names: at most 38 MiB at a time.
+const MAX_AT_ONCE = 2;
+// About a second of work. Whoever comes later is asked to try again.
+const MAX_WAITING = 40;
+const STORED = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,86})\$([A-Za-z0-9+/]{43})$/;
+
+const argon2id = promisify<'argon2id', Argon2Parameters, Buffer>(argon2);
+const inTurn = openSemaphore(MAX_AT_ONCE);
+let waiting = 0;
+
+/**
+ * A password's argon2id hash with its parameters and salt, in the usual form `$argon2id$v=19$m=…,t=…,p=…$salt$hash`.
+ * @throws ApiError  503 while too many passwords wait to be hashed
+ */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive({ ...COST, message: password, nonce: salt, tagLength: HASH_BYTES });
+  const { memory, passes, parallelism } = COST;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`;
+}
+
+/**
+ * Whether the hash is that of the password. Takes the same time where there is no hash.
+ * @param stored  null: no password is right
+ * @throws ApiError  503 while too many passwords wait to be hashed
+ */
+export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+  const [, memory, passes, parallelism, salt, hash] = STORED.exec(stored ?? '') ?? [];
+  if (stored !== null && hash === undefined) throw new Error('a stored password has an unknown form');
+  const cost = hash ? { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) } : COST;
+  const nonce = hash ? Buffer.from(salt!, 'base64') : randomBytes(SALT_BYTES);
+  const derived = await derive({ ...cost, message: password, nonce, tagLength: HASH_BYTES });
+  return hash !== undefined && timingSafeEqual(derived, Buffer.from(hash, 'base64'));
+}
+
+/** In a thread of the process, at most `MAX_AT_ONCE` at a time. */
+async function derive(parameters: Argon2Parameters): Promise<Buffer> {
+  if (waiting >= MAX_WAITING) {
+    throw new ApiError('unavailable', 'Too many sign-ins at a time; try again in a moment.', {
+      headers: { 'retry-after': '1' },
+    });
+  }
+  waiting += 1;
+  try {
+    return await inTurn(() => argon2id('argon2id', parameters));
+  } finally {
+    waiting -= 1;
+  }
+}
+
+/** Without the padding. */
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').slice(0, Math.ceil((bytes.length * 4) / 3));
+}

@@ -1,0 +1,66 @@
+import type { Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { WrongTokens } from '../../http/wrong-tokens.ts';
+import { clientOf } from '../../rules/network/client-address.ts';
+import { isFromOwnPage } from '../../rules/network/own-page.ts';
+import { lockKey } from '../keys/key-store.ts';
+import { startSession } from '../keys/sessions.ts';
+import type { Membership } from './member-store.ts';
+
+const SESSION_MS = 7 * 24 * 3_600_000;
+// Per minute. A team may be behind one address; of one email the password is guessed by nobody at this rate.
+const PER_ADDRESS = { maxWrong: 60, maxWrongOfAll: 600 };
+const PER_EMAIL = { maxWrong: 10, maxWrongOfAll: 600 };
+
+type ReadHeader = (name: string) => string | null;
+
+/** Begins the session of a user in one account. @throws ApiError  401 when the user was removed meanwhile */
+export async function startUserSession(tx: Sql, { shard, id, accountId }: Membership, header: ReadHeader) {
+  if (!(await lockKey(tx, accountId, id))) {
+    throw new ApiError('unauthenticated', 'You do not belong to this account any more.');
+  }
+  return await startSession(tx, { shard, id, expiresAt: null }, { keepMs: SESSION_MS, header });
+}
+
+/** Counts who tries to sign in on this node: by address, and by email. */
+export class Attempts {
+  readonly #ofAddress = new WrongTokens(PER_ADDRESS);
+  readonly #ofEmail = new WrongTokens(PER_EMAIL);
+
+  /**
+   * Counts an attempt before it is decided: attempts at the same time are not more than the limit.
+   * @param email  null where none is tried
+   * @throws ApiError  429
+   */
+  add(address: string, email: string | null): void {
+    const client = clientOf(address);
+    const seconds = Math.max(
+      this.#ofAddress.retryAfterSeconds(client) ?? 0,
+      (email !== null && this.#ofEmail.retryAfterSeconds(email)) || 0,
+    );
+    if (seconds > 0) throw tooMany(seconds);
+    this.#ofAddress.add(client);
+    if (email !== null) this.#ofEmail.add(email);
+  }
+}
+
+function tooMany(seconds: number): ApiError {
+  return new ApiError('rate_limited', `Too many attempts to sign in; try again in ${seconds} s.`, {
+    extra: { retry_after: seconds },
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+/**
+ * Refuses a request that a browser sends for a page of somebody else, which could sign a user in as another.
+ * @throws ApiError  401
+ */
+export function requireOwnPage(header: ReadHeader): void {
+  const [site, origin, host] = ['sec-fetch-site', 'origin', 'host'].map((name) => header(name) ?? undefined);
+  const isBrowser = site !== undefined || origin !== undefined;
+  if (!isBrowser || isFromOwnPage('POST', { site, origin, host })) return;
+  throw new ApiError(
+    'unauthenticated',
+    'Browsers sign in from pages of the service itself only; a proxy must pass on the header Host.',
+  );
+}

@@ -1,0 +1,100 @@
+import type { Sql } from '../../db/database.ts';
+
+export type UserRow = {
+  id: string;
+  /** In lower case. */
+  email: string;
+  name: string;
+  /** Null: the user has no password. */
+  passwordHash: string | null;
+  /** Null until the first sign-in by OpenID Connect. */
+  oidcIssuer: string | null;
+  isOperator: boolean;
+  createdAt: Date;
+};
+
+/** Who the OpenID provider says that somebody is. */
+export type Subject = { issuer: string; subject: string };
+
+const COLUMNS = `id, email, name, password_hash as "passwordHash", oidc_issuer as "oidcIssuer",
+  is_operator as "isOperator", created_at as "createdAt"`;
+
+/** Whether the service has any user. */
+export async function hasUsers(sql: Sql): Promise<boolean> {
+  return (await sql.rows({ name: 'has_users', text: 'select 1 from users limit 1' })).length > 0;
+}
+
+/** Makes other transactions that add users wait for the end of this one. */
+export async function lockUsers(tx: Sql): Promise<void> {
+  await tx.run({ text: 'lock table users in share row exclusive mode' });
+}
+
+export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
+  const [row] = await sql.rows<UserRow>({ text: `select ${COLUMNS} from users where id = $1`, values: [id] });
+  return row ?? null;
+}
+
+/** @param email  in lower case */
+export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | null> {
+  const [row] = await sql.rows<UserRow>({
+    name: 'find_user_by_email',
+    text: `select ${COLUMNS} from users where email = $1`,
+    values: [email],
+  });
+  return row ?? null;
+}
+
+type NewUser = Pick<UserRow, 'id' | 'email' | 'name' | 'passwordHash' | 'isOperator'> & { oidc: Subject | null };
+
+/** Null when another user has the email or the subject. */
+export async function insertUser(tx: Sql, user: NewUser): Promise<UserRow | null> {
+  const { id, email, name, passwordHash, isOperator, oidc } = user;
+  const [row] = await tx.rows<UserRow>({
+    text: `
+      insert into users (id, email, name, password_hash, oidc_issuer, oidc_subject, is_operator, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
+      on conflict do nothing
+      returning ${COLUMNS}`,
+    values: [id, email, name, passwordHash, oidc?.issuer ?? null, oidc?.subject ?? null, isOperator],
+  });
+  return row ?? null;
+}
+
+/** Changes what is not null; null when there is no such user. */
+export async function updateUser(
+  tx: Sql,
+  id: string,
+  {
+    name = null,
+    passwordHash = null,
+    makesOperator = false,
+  }: Partial<Record<'name' | 'passwordHash', string | null>> & {
+    makesOperator?: boolean;
+  },
+): Promise<UserRow | null> {
+  const [row] = await tx.rows<UserRow>({
+    text: `
+      update users
+      set name = coalesce($2, name), password_hash = coalesce($3, password_hash), is_operator = is_operator or $4
+      where id = $1
+      returning ${COLUMNS}`,
+    values: [id, name, passwordHash, makesOperator],
+  });
+  return row ?? null;
+}
+
+/** Keeps users from joining or leaving accounts until the transaction ends. */
+export async function holdUsers(tx: Sql, ids: readonly string[]): Promise<void> {
+  await tx.run({ text: 'select id from users where id = any($1) order by id for update', values: [ids] });
+}
+
+/** Deletes those of the users who belong to no account, but for operators. @param ids  users that are held */
+export async function deleteUsersWithoutAccount(tx: Sql, ids: readonly string[]): Promise<void> {
+  await tx.run({
+    text: `
+      delete from users
+      where id = any($1) and not is_operator
+        and not exists (select 1 from api_keys where api_keys.user_id = users.id)`,
+    values: [ids],
+  });
+}
