@@ -18,7 +18,7 @@ import type { Random } from '../fixtures/random.ts';
 import { ACCOUNT_HEADER } from './checks/arrivals.ts';
 import { RATE } from './checks/ledger.ts';
 import type { Memory } from './checks/run.ts';
-import { clockOf, type Environment, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
+import { clockOf, type Environment, newActor, SECRET_BOX, SETTINGS, STORAGE } from './environment.ts';
 import { RECEIVER_MODES, type ReceiverMode, type Receivers } from './receivers.ts';
 
 type KnownWebhook = { id: string; account: Account };
@@ -92,6 +92,12 @@ export class Clients {
       },
     });
     this.memory.accepted.add(id);
+  }
+
+  /** A job that another client has begun: it may be canceled or deleted. */
+  accepted(job: { id: string; account: Account }): void {
+    this.#jobs.push(job);
+    this.memory.accepted.add(job.id);
   }
 
   async #call(account: Account, method: string, path: string, given: object): Promise<Answer> {

@@ -57,9 +57,12 @@ export type SimulatedServer = {
 type Session = { client: pg.PoolClient; isClosed: boolean };
 
 const LATE_MS = 4_000;
-const LATE_COMMIT_MS = 15_000;
-const TABLES =
-  'jobs, job_queues, webhooks, events, deliveries, deliverers, attempts, ledger, job_usage, job_metadata, transcript_chunks, accounts, api_keys, sessions, audit_log, sim.notifications, sim.changes';
+/** A commit with this fault arrives within so long. */
+export const LATE_COMMIT_MS = 15_000;
+const TABLES = `
+  jobs, job_queues, webhooks, events, deliveries, deliverers, attempts, ledger,
+  job_usage, job_metadata, live_sessions, live_chunks, transcript_chunks, accounts, api_keys, sessions,
+  audit_log, sim.notifications, sim.changes`;
 
 /** A real PostgreSQL with a simulated clock, network and notifications. */
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {

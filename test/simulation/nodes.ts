@@ -1,100 +1,49 @@
-import type { AudioStorage } from '../../src/audio/storage/storage.ts';
-import { readConfig } from '../../src/config/settings.ts';
 import { type Engine, EngineError } from '../../src/engines/engine.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
 import { type Clock, makeId } from '../../src/platform/clock.ts';
-import { type Log, openLog } from '../../src/platform/log.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
 import { endDeliverers } from '../../src/webhooks/ownership/ownership-store.ts';
-import { openSecretBox } from '../../src/webhooks/secrets/secrets.ts';
-import type { SimulatedServer } from './database.ts';
+import { stubText } from '../fixtures/live.ts';
+import {
+  clockOf,
+  die,
+  type Environment,
+  logOf,
+  newActor,
+  onAbort,
+  SECRET_BOX,
+  SETTINGS,
+  STORAGE,
+} from './environment.ts';
 import { setPoster } from './fakes/post.ts';
-import type { Receivers } from './receivers.ts';
-import type { Actor, Simulator } from './simulator.ts';
+import { type LiveNode, startLiveNode } from './live/live-node.ts';
+import type { Actor } from './simulator.ts';
 
-export const SETTINGS = readConfig({
-  WEBHOOK_RETRY_DELAYS: '0,2,4,8',
-  WEBHOOK_TIMEOUT_MS: '1000',
-  WEBHOOK_DISABLE_FAILURES: '4',
-  WEBHOOK_DISABLE_SECONDS: '6',
-  AUDIO_RETENTION_HOURS: '0',
-});
-export const SECRET_BOX = openSecretBox(Buffer.alloc(32, 7));
 export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'deliverer-2'] as const;
+/** Processes to which clients of live sessions connect. */
+export const LIVE_SLOTS = ['live-1', 'live-2'] as const;
 
-/** One call of the engine: the slot that made it, and the database's time. The engine's answer names the call. */
-export type Call = { slot: string; atMs: number };
+/** `live`: of a process to which clients of live sessions connect. */
+export type Node = { actor: Actor; holder: string; live: LiveNode | null; stop(): Promise<void> };
 
-/** The true time of a step, and by how much it set the database's clock forward. */
-export type ClockStep = { atMs: number; byMs: number };
-
-/** What all processes of one simulation share. */
-export type Environment = {
-  simulator: Simulator;
-  server: SimulatedServer;
-  receivers: Receivers;
-  calls: Call[];
-  /**
-   * Probability that the engine fails, takes longer than a lease lasts, or that its process freezes past its leases.
-   */
-  engineFaults: { fails: number; crawls: number; freezes: number };
-  /** Processes that froze in a call of the engine. */
-  frozenCalls: number;
-  /** Processes that have ended: the name under which they held leases, and the database's time of their end. */
-  endedAtMs: Map<string, number>;
-  /** Parent processes that set free what their ended children held. */
-  parents: Actor[];
-  /** Times at which the database's clock was set forward. */
-  clockSteps: ClockStep[];
-  /** Messages of errors that no client expects, and of errors in the log. */
-  unexpected: string[];
-  /** Deliveries that only the search of all webhooks found. */
-  foundLate: number;
-};
-
-export type Node = { actor: Actor; holder: string; stop(): Promise<void> };
-
-// Late polls are realistic on a busy machine, and save most of the simulation's idle steps.
-const LATEST_MS = 4_000;
 const LONGEST_CALL_MS = 8_000;
-
-/** A log whose errors violate a rule: an error is for what a person must repair. */
-function logOf({ unexpected }: Environment): Log {
-  const error = ({ err }: { err?: Error }, message: string) => void unexpected.push(`${message}: ${err?.message}`);
-  return Object.assign(openLog('silent'), { error });
-}
-
-export function newActor(slot: string, holder = slot): Actor {
-  return {
-    slot,
-    holder,
-    isAlive: true,
-    frozenUntilMs: 0,
-    clockOffsetMs: 0,
-    cutOffUntilMs: 0,
-    death: new AbortController(),
-    onDeath: [],
-  };
-}
-
-/** Ends a process: its pending steps are dropped, and its connections close. */
-export async function die(actor: Actor): Promise<void> {
-  actor.isAlive = false;
-  actor.death.abort();
-  for (const tell of actor.onDeath) await tell();
-}
 
 /** Starts the process of the slot. The simulator's steps drive it. */
 export function startNode(slot: string, environment: Environment): Node {
   const holder = `${slot}/${makeId('req')}`;
   const actor = newActor(slot, holder);
   const clock = clockOf(actor, environment.simulator);
+  if (slot.startsWith('live')) {
+    const live = startLiveNode(actor, { holder, clock, log: logOf(environment) }, environment);
+    return { actor, holder, live, stop: () => live.stop() };
+  }
   const start = slot.startsWith('deliverer') ? deliverer : transcriber;
   const started = start(actor, holder, clock, environment);
   return {
     actor,
     holder,
+    live: null,
     async stop() {
       await (await started).stop();
     },
@@ -117,30 +66,6 @@ export async function releaseLeases(holder: string, { server, parents }: Environ
   const db = server.open(actor);
   await returnJobsOf(db, { holders: holder, freeStarts: 0 });
   await endDeliverers(db, holder);
-}
-
-export function clockOf(actor: Actor, simulator: Simulator): Clock {
-  return {
-    now: () => simulator.nowMs() + actor.clockOffsetMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted) return resolve();
-        const forget = signal && onAbort(signal, actor, resolve);
-        simulator.after(actor, ms + (ms >= 1_000 ? simulator.random.next() * LATEST_MS : 0), () => {
-          forget?.();
-          resolve();
-        });
-      }),
-  };
-}
-
-/**
- * Calls back when the signal is aborted, unless the actor has died or the returned function was called. Node keeps a
- * signal that combines others, with all that its listeners refer to, until its last listener is removed.
- */
-function onAbort(signal: AbortSignal, { death }: Actor, callback: () => void): () => void {
-  signal.addEventListener('abort', callback, { once: true, signal: death.signal });
-  return () => signal.removeEventListener('abort', callback);
 }
 
 function deliverer(actor: Actor, holder: string, clock: Clock, environment: Environment) {
@@ -185,7 +110,7 @@ function engineOf(actor: Actor, environment: Environment): Engine {
     name: 'simulated',
     slots: 2,
     warmUp: async () => undefined,
-    async transcribe({ length }, { signal, timeoutMs }) {
+    async transcribe(pcm, { signal, timeoutMs }) {
       signal.throwIfAborted();
       const number = calls.push({ slot: actor.slot, atMs: simulator.nowMs() + server.clockOffsetMs }) - 1;
       const { fails, crawls: crawling, freezes } = environment.engineFaults;
@@ -203,9 +128,9 @@ function engineOf(actor: Actor, environment: Environment): Engine {
         forget();
         if (luck < fails) return reject(new EngineError('engine_error', 'The engine failed.'));
         const segment = {
-          text: `call ${number}`,
+          text: pcm.some((sample) => sample !== 0) ? `call ${number} of ${stubText(pcm)}` : `call ${number}`,
           startSeconds: 0,
-          endSeconds: length / 16_000,
+          endSeconds: pcm.length / 16_000,
           confidence: null,
           words: [],
         };
@@ -216,16 +141,3 @@ function engineOf(actor: Actor, environment: Environment): Engine {
     async [Symbol.asyncDispose]() {},
   };
 }
-
-/** Files are not simulated: the key contains what the fake decoder needs. */
-export const STORAGE: AudioStorage = {
-  receive: () => Promise.reject(new Error('uploads are not simulated')),
-  localPath: async (key) => ({ path: key, [Symbol.asyncDispose]: async () => undefined }),
-  read: async () => null,
-  isComplete: async () => true,
-  copy: async (key) => key,
-  remove: async () => undefined,
-  async *listOlderThan() {},
-  freeBytes: async () => Number.MAX_SAFE_INTEGER,
-  openScratch: () => Promise.reject(new Error('no files are kept here')),
-};

@@ -2,6 +2,7 @@ import type { Database, Sql } from '../../src/db/database.ts';
 import type { Claim } from '../../src/jobs/queue/lease-store.ts';
 import { changesOf, type PlantedBug } from './planted-bug.ts';
 import { DELIVERY_BUGS } from './planted-delivery-bugs.ts';
+import { LIVE_BUGS } from './planted-live-bugs.ts';
 
 const queueStore = changesOf<typeof import('../../src/jobs/queue/queue-store.ts')>('src/jobs/queue/queue-store.ts');
 const leaseStore = changesOf<typeof import('../../src/jobs/queue/lease-store.ts')>('src/jobs/queue/lease-store.ts');
@@ -218,6 +219,7 @@ export const PLANTED_BUGS: PlantedBug[] = [
     ],
   },
   ...DELIVERY_BUGS,
+  ...LIVE_BUGS,
 ];
 
 /** What a store does on a database in one statement, and more, in one transaction. */

@@ -28,6 +28,14 @@ export const SIMULATION_SCHEMA = `
       values (sim.clock_timestamp(), current_setting('application_name'), pg_current_xact_id()::text, 'piece', to_jsonb(new));
       return null;
     end $$;
+  create function sim.note_chunk() returns trigger language plpgsql as $$
+    begin
+      insert into sim.changes (at, slot, transaction, what, after)
+      values (sim.clock_timestamp(), current_setting('application_name'), pg_current_xact_id()::text, 'chunk',
+        to_jsonb(new) - 'bytes' || jsonb_build_object('size', length(new.bytes), 'hash', md5(new.bytes)));
+      return null;
+    end $$;
+  create trigger note after insert on live_chunks for each row execute function sim.note_chunk();
   create trigger note after insert or update or delete on jobs for each row execute function sim.note('job');
   create trigger note after insert or update or delete on job_queues for each row execute function sim.note('queue');
   create trigger note after insert or update or delete on deliveries for each row execute function sim.note('delivery');
@@ -45,7 +53,7 @@ export type Change = {
   /** The actor that made the change. */
   slot: string;
   transaction: string;
-  what: 'job' | 'queue' | 'piece' | 'delivery' | 'deliverer' | 'shard' | 'webhook' | 'event' | 'attempt';
+  what: 'job' | 'queue' | 'piece' | 'chunk' | 'delivery' | 'deliverer' | 'shard' | 'webhook' | 'event' | 'attempt';
   // biome-ignore lint/suspicious/noExplicitAny: rows of many tables
   before: any;
   // biome-ignore lint/suspicious/noExplicitAny: rows of many tables

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { Database } from '../../src/db/database.ts';
 import type { Random } from '../fixtures/random.ts';
 import { findViolations } from './checks/check-all.ts';
 import { Clients } from './clients.ts';
 import { FAULTLESS, type SimulatedPostgres } from './database.ts';
+import { die, type Environment } from './environment.ts';
 import { useSimulatedTime } from './fakes/simulated-time.ts';
-import { die, type Environment, endProcess, type Node, releaseLeases, SLOTS, startNode } from './nodes.ts';
+import { LiveClients } from './live/live-clients.ts';
+import { endProcess, LIVE_SLOTS, type Node, releaseLeases, SLOTS, startNode } from './nodes.ts';
 import { openReceivers } from './receivers.ts';
 import { type Change, READ_CHANGES } from './schema.ts';
 import { openSimulator, type Simulator, START_MS } from './simulator.ts';
@@ -26,6 +29,10 @@ export type SeedReport = {
 const ACTIONS_MS = 45_000;
 const LIVENESS_MS = 900_000;
 const LOOK_MS = 5_000;
+/** One seed of so many has live sessions. */
+const LIVE_EVERY = 3;
+const SESSIONS = 6;
+const CUTS = [0.01, 0.05, 0.15];
 // Longer than any wait of an actor: callbacks of the seed before have run by then.
 const CALM_AFTER_MS = START_MS + ACTIONS_MS;
 
@@ -55,6 +62,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     clockSteps: [],
     unexpected: [],
     foundLate: 0,
+    liveViolations: [],
   };
   const nodes = new Map<string, Node>();
   const clients = new Clients(environment);
@@ -62,7 +70,8 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   const accounts = await clients.makeAccounts(postgres.admin, 2 + here.random.integer(2));
   const faults = planFaults(environment, nodes);
 
-  for (const slot of SLOTS) nodes.set(slot, startNode(slot, environment));
+  const live = seed % LIVE_EVERY === 0 ? openLive(environment, { admin: postgres.admin, nodes, faults }) : null;
+  for (const slot of live ? [...SLOTS, ...LIVE_SLOTS] : SLOTS) nodes.set(slot, startNode(slot, environment));
   let calls = 0;
   const call = (made: Promise<unknown>) => {
     calls++;
@@ -75,14 +84,23 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     here.after(clients.actor, here.random.next() * ACTIONS_MS, () => call(clients.act(account)));
   }
 
+  for (let i = live ? SESSIONS : 0; i > 0; i--) {
+    const account = here.random.pick(accounts);
+    here.after(live!.actor, here.random.next() * ACTIONS_MS, () =>
+      call(live!.begin(account).then((id) => clients.accepted({ id, account }))),
+    );
+  }
+
   await here.run(CALM_AFTER_MS);
   faults.end();
+  if (live) live.cuts.rate = 0;
   const isOver = await untilNothingIsOpen(here, postgres, () => calls);
   const until = [...nodes.values()].flatMap(({ actor }) => [actor.frozenUntilMs, actor.cutOffUntilMs]);
   const calmAtMs = Math.max(CALM_AFTER_MS, ...until);
   for (const node of nodes.values()) await die(node.actor);
   for (const parent of environment.parents) await die(parent);
   await die(clients.actor);
+  if (live) await die(live.actor);
 
   const changes = await postgres.admin.rows<Change>({ text: READ_CHANGES });
   const run = {
@@ -94,6 +112,8 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     endedAtMs: environment.endedAtMs,
     clockSteps: environment.clockSteps,
     foundLate: environment.foundLate,
+    spoken: live?.spoken ?? [],
+    liveViolations: environment.liveViolations,
     calmAtMs: calmAtMs + server.clockOffsetMs,
   };
   const isFaultless = faults.count() + server.faultCount() === 0;
@@ -110,6 +130,16 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     digest: digestOf(changes),
     isReplayable: here.isReplayable(),
   };
+}
+
+function openLive(
+  environment: Environment,
+  { admin, nodes, faults }: { admin: Database; nodes: Map<string, Node>; faults: { isCalm: boolean } },
+): LiveClients {
+  const living = () => LIVE_SLOTS.map((slot) => nodes.get(slot)!);
+  const clients = new LiveClients(environment, admin, living);
+  if (!faults.isCalm) clients.cuts.rate = environment.simulator.random.pick(CUTS);
+  return clients;
 }
 
 /** Clients expect refusals and broken connections; the checks cover their jobs as well. Other errors violate a rule. */
@@ -202,6 +232,7 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
   }
 
   return {
+    isCalm,
     count: () => count + environment.receivers.frozen() + environment.frozenCalls,
     end() {
       ended = true;

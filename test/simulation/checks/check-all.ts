@@ -1,4 +1,5 @@
 import type { Sql } from '../../../src/db/database.ts';
+import { checkLive } from '../live/check-live.ts';
 import { checkArrivals } from './arrivals.ts';
 import { checkDeliveries, checkFanOut } from './deliveries.ts';
 import { checkFailureCounts } from './failure-counts.ts';
@@ -22,6 +23,7 @@ export async function findViolations(admin: Sql, run: Run): Promise<string[]> {
   checkFailureCounts(run, report);
   await checkLedger(admin, run, report);
   await checkUsage(admin, run, report);
+  await checkLive(run, report);
   await checkOwners(admin, report);
   return found;
 }

@@ -1,4 +1,4 @@
-import { SETTINGS } from '../nodes.ts';
+import { SETTINGS } from '../environment.ts';
 import type { SentRequest } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './run.ts';

@@ -1,12 +1,14 @@
 import { BOUNDS } from '../../../src/rules/bounds.ts';
-import { SETTINGS } from '../nodes.ts';
+import { LATE_COMMIT_MS } from '../database.ts';
+import { SETTINGS } from '../environment.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './run.ts';
 
 type Report = (text: string) => void;
 
 /** Every failed attempt counts once; a webhook is disabled exactly when the rule decides so. */
-export function checkFailureCounts({ changes }: Run, report: Report): void {
+export function checkFailureCounts({ changes, isFaultless }: Run, report: Report): void {
+  const decidedWithinMs = BOUNDS.lateCommitMs + (isFaultless ? 0 : LATE_COMMIT_MS);
   const attempts = Map.groupBy(
     changes.filter(({ what, after }) => what === 'attempt' && after.status !== 'dropped'),
     ({ transaction, after }) => `${transaction} ${after.webhook_id}`,
@@ -20,7 +22,7 @@ export function checkFailureCounts({ changes }: Run, report: Report): void {
     if (!before || !after) continue;
     const key = `${transaction} ${after.id}`;
     counted.add(key);
-    checkChange(change, attempts.get(key) ?? [], report);
+    checkChange(change, { batch: attempts.get(key) ?? [], decidedWithinMs }, report);
   }
   for (const [key, batch] of attempts) {
     const { webhook_id: id } = batch[0]!.after;
@@ -30,7 +32,11 @@ export function checkFailureCounts({ changes }: Run, report: Report): void {
   }
 }
 
-function checkChange({ before, after, atMs }: Change, batch: Change[], report: Report): void {
+function checkChange(
+  { before, after, atMs }: Change,
+  { batch, decidedWithinMs }: { batch: Change[]; decidedWithinMs: number },
+  report: Report,
+): void {
   const id = after.id as string;
   const failed = batch.filter((attempt) => attempt.after.status === 'failed').length;
   const hasSuccess = batch.length > failed;
@@ -49,8 +55,8 @@ function checkChange({ before, after, atMs }: Change, batch: Change[], report: R
   if (hasSuccess && count > failed) report(`streaks: ${id} counts ${count} after a success`);
   if (!before.active) return;
   const failingSinceMs = Date.parse((!hasSuccess && before.failing_since) || after.failing_since);
-  // The decision is made when the rows are locked, and written later.
-  const nowMs = isDisabled ? Date.parse(after.disabled_at) : atMs - BOUNDS.lateCommitMs;
+  // The decision is made at a time that is read before the rows are locked, which another transaction may hold.
+  const nowMs = isDisabled ? Date.parse(after.disabled_at) : atMs - decidedWithinMs;
   const isOver = count >= SETTINGS.webhookDisableFailures && nowMs - failingSinceMs >= SETTINGS.webhookDisableMs;
   if (isDisabled !== isOver) report(`streaks: ${id} at ${count}: over the bounds ${isOver}, disabled ${isDisabled}`);
 }

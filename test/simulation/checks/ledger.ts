@@ -28,10 +28,11 @@ export async function checkLedger(admin: Sql, run: Run, report: Report): Promise
   const entries = await findEntries(admin);
   for (const id of entries.keys()) if (!changes.has(id)) report(`ledger: a hold without its job, ${id}`);
   for (const [id, ofJob] of changes) {
-    const isLimited = payers.has(ofJob[0]!.after.account_id);
-    checkPrice(id, ofJob, pieces.get(id) ?? [], report);
-    if (!isLimited) continue;
-    checkHold(id, ofJob, pieces.get(id) ?? [], run, report);
+    const { account_id: accountId, is_live: isLive } = ofJob[0]!.after;
+    // The price of a live session follows from its audio: checkLive.
+    if (!isLive) checkPrice(id, ofJob, pieces.get(id) ?? [], report);
+    if (!payers.has(accountId)) continue;
+    if (!isLive) checkHold(id, ofJob, pieces.get(id) ?? [], run, report);
     checkEntries(id, ofJob, entries.get(id), run, report);
   }
 }

@@ -18,10 +18,12 @@ export function checkQueues({ changes }: Run, report: (text: string) => void): v
     const accountId = key.split(' ')[1]!;
     const jobs = ofOne.filter(({ what }) => what === 'job');
     const queues = ofOne.filter(({ what }) => what === 'queue');
-    const waiting = sumOf(jobs, (job: JobRow) => (job?.state === 'queued' && job.lease === 0 ? 1 : 0));
+    const waiting = sumOf(jobs, (job: JobRow) => (job?.state === 'queued' && job.lease === 0 && !job.is_live ? 1 : 0));
     const counted = sumOf(queues, (queue) => queue?.waiting ?? 0);
     if (waiting !== counted) report(`queues: ${accountId} has ${waiting} more waiting jobs and counts ${counted} more`);
-    const started = jobs.filter(({ before, after }) => before && after && after.lease > before.lease);
+    const started = jobs.filter(
+      ({ before, after, slot }) => before && after && after.lease > before.lease && !slot.startsWith('live'),
+    );
     const startedAt = started.at(-1)?.after.started_at;
     if (startedAt !== undefined && queues.at(-1)?.after.last_started_at !== startedAt) {
       report(`queues: ${accountId} started a job and did not note it`);

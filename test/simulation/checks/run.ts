@@ -1,4 +1,5 @@
-import type { Call, ClockStep } from '../nodes.ts';
+import type { Call, ClockStep } from '../environment.ts';
+import type { Spoken } from '../live/speaker.ts';
 import type { Arrival, SentRequest } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 
@@ -15,6 +16,10 @@ export type Run = {
   clockSteps: ClockStep[];
   /** Deliveries that only the search of all webhooks found. */
   foundLate: number;
+  /** The live sessions, as their clients know them. */
+  spoken: Spoken[];
+  /** Promises to clients of live sessions that were not true. */
+  liveViolations: string[];
   /** The database's time after the last fault. */
   calmAtMs: number;
   /** Only receivers and engines failed in this run. */

@@ -1,4 +1,4 @@
-import type { ClockStep } from '../nodes.ts';
+import type { ClockStep } from '../environment.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './run.ts';
 

@@ -1,0 +1,65 @@
+import type { Account } from '../../../src/accounts/account.ts';
+import type { Database, Sql } from '../../../src/db/database.ts';
+import { NOTHING_REQUESTED } from '../../../src/jobs/job.ts';
+import { LiveHost } from '../../../src/live/live-host.ts';
+import { type Clock, makeId } from '../../../src/platform/clock.ts';
+import { noisySpeech } from '../../fixtures/live.ts';
+import { clockOf, type Environment, newActor, SETTINGS } from '../environment.ts';
+import type { Node } from '../nodes.ts';
+import { type Cuts, Speaker, type Spoken } from './speaker.ts';
+
+const SECONDS = { least: 3, more: 22 };
+const OPTIONS = {
+  encoding: 'pcm_s16le',
+  sampleRate: 16_000,
+  partials: false,
+  endpointingMs: 600,
+  maxSegmentSeconds: 10,
+  resumeSeconds: 15,
+  idleSeconds: 20,
+} as const;
+
+/** The clients of live sessions, on a machine of their own. */
+export class LiveClients {
+  readonly actor = newActor('speaker');
+  readonly spoken: Spoken[] = [];
+  readonly cuts: Cuts = { rate: 0 };
+  readonly #environment: Environment;
+  readonly #admin: Sql;
+  readonly #nodes: () => Node[];
+  readonly #clock: Clock;
+  readonly #db: Database;
+  /** For what the endpoint that begins a session does. */
+  readonly #host: LiveHost;
+
+  constructor(environment: Environment, admin: Sql, nodes: () => Node[]) {
+    this.#environment = environment;
+    this.#admin = admin;
+    this.#nodes = nodes;
+    this.#clock = clockOf(this.actor, environment.simulator);
+    this.#db = environment.server.open(this.actor);
+    this.#host = new LiveHost({ db: this.#db, config: SETTINGS } as unknown as ConstructorParameters<
+      typeof LiveHost
+    >[0]);
+  }
+
+  /** Begins a session, whose client then speaks. The id of its job. */
+  async begin(account: Account): Promise<string> {
+    const { random } = this.#environment.simulator;
+    const id = makeId('job');
+    const request = { ...NOTHING_REQUESTED, plan: 'lite' as const };
+    const audio = Buffer.from(noisySpeech(random, SECONDS.least + random.integer(SECONDS.more)));
+    const spoken = { id, account, audio, lost: [] };
+    this.spoken.push(spoken);
+    const session = { account, keyId: null, request, options: OPTIONS, tokenHash: null };
+    await this.#db.transaction((tx) => this.#host.create(tx, id, session));
+    const [nodes, cuts] = [this.#nodes, this.cuts];
+    const speaker = new Speaker(
+      this.#environment,
+      { actor: this.actor, clock: this.#clock, admin: this.#admin },
+      { spoken, nodes, cuts },
+    );
+    void speaker.speak();
+    return id;
+  }
+}

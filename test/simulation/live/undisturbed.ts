@@ -1,0 +1,52 @@
+import type { LiveSegment } from '../../../src/jobs/live/rows/live-segment.ts';
+import { LiveSession } from '../../../src/jobs/live/session.ts';
+import type { LiveFormat } from '../../../src/rules/live/encoding.ts';
+import { openStubDecoder } from '../../fixtures/live.ts';
+
+/** A chunk as it was stored; `size` 0: a gap. `hash`: MD5 of its bytes. */
+export type StoredChunk = { start_byte: number; length: number; size: number; hash: string };
+
+type Segment = Pick<LiveSegment, 'number' | 'startSeconds' | 'endSeconds' | 'text'>;
+
+/** The segments of a session without faults of which the same audio was stored. */
+export async function undisturbed(format: LiveFormat, chunks: StoredChunk[], audio: Buffer): Promise<Segment[]> {
+  const segments: Segment[] = [];
+  const ignore = () => undefined;
+  const session = new LiveSession({
+    format,
+    segmentation: { endpointingMs: 600, maxSegmentSeconds: 10 },
+    position: { frame: 0, isSpeaking: false },
+    receivedBytes: 0,
+    nextNumber: 1,
+    journal: {
+      append: ignore,
+      skip: ignore,
+      add: async ({ number, startSeconds, endSeconds, text }) =>
+        void segments.push({ number, startSeconds, endSeconds, text }),
+      flush: async () => undefined,
+      pendingBytes: () => 0,
+      read: () => {
+        throw new Error('nothing is read again');
+      },
+    },
+    openDecoder: () => openStubDecoder(),
+    events: {
+      speechStarted: ignore,
+      speechStopped: ignore,
+      partial: ignore,
+      segment: ignore,
+      emptySegment: ignore,
+      finalized: ignore,
+      segmentFailed: ignore,
+    },
+    onFailed: (cause) => {
+      throw cause;
+    },
+  });
+  for (const { start_byte: start, length, size } of chunks) {
+    if (size === 0) session.gap(start + length);
+    else session.write(audio.subarray(start, start + length));
+  }
+  await session.finish();
+  return segments;
+}

@@ -1,0 +1,84 @@
+import { changeMethod, changesOf, type PlantedBug } from './planted-bug.ts';
+
+const journal = changesOf<typeof import('../../src/jobs/live/rows/journal.ts')>('src/jobs/live/rows/journal.ts');
+const liveStore = changesOf<typeof import('../../src/jobs/live/rows/live-store.ts')>(
+  'src/jobs/live/rows/live-store.ts',
+);
+
+/** Bytes that a process has received of each session. */
+const received = new Map<string, number>();
+
+export const LIVE_BUGS: PlantedBug[] = [
+  {
+    name: 'live audio is acknowledged before its commit',
+    changes: [
+      journal({
+        JournalEntry: (original) =>
+          changeMethod(
+            original,
+            'append',
+            (append) =>
+              function (bytes) {
+                append.call(this, bytes);
+                this.session.onDurable(this.durableBytes + this.pendingBytes(), 0);
+              },
+          ),
+      }),
+    ],
+  },
+  {
+    name: 'a live session is written without a fence',
+    changes: [
+      liveStore({
+        writeLive: (original) => async (sql, batch) => {
+          const rows = await sql.rows<{ id: string; lease: number }>({
+            text: 'select job_id as id, lease from live_sessions where shard = $1',
+            values: [batch.shard],
+          });
+          const leases = new Map(rows.map(({ id, lease }) => [id, lease]));
+          const writes = batch.writes.map((write) => ({ ...write, lease: leases.get(write.id) ?? write.lease }));
+          return await original(sql, { ...batch, writes });
+        },
+      }),
+    ],
+  },
+  {
+    name: 'a live session continues at what was received, not at what is durable',
+    changes: [
+      journal({
+        JournalEntry: (original) =>
+          changeMethod(
+            original,
+            'append',
+            (append) =>
+              function (bytes) {
+                append.call(this, bytes);
+                received.set(this.session.row.id, this.durableBytes + this.pendingBytes());
+              },
+          ),
+      }),
+      liveStore({
+        takeLiveSession: (original) => async (tx, key, isConnected) => {
+          const row = await original(tx, key, isConnected);
+          return row && { ...row, durableBytes: Math.max(row.durableBytes, received.get(row.id) ?? 0) };
+        },
+      }),
+    ],
+  },
+  {
+    name: 'a final segment is sent before it is durable',
+    changes: [
+      journal({
+        JournalEntry: (original) =>
+          changeMethod(
+            original,
+            'add',
+            (add) =>
+              async function (segment) {
+                void add.call(this, segment);
+              },
+          ),
+      }),
+    ],
+  },
+];
