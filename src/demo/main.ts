@@ -152,7 +152,7 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
 
 type DeliveredJob = { text: string | null; model: string | null; error: { message: string } | null };
 
-/** The steps of the README, "Ten minutes", with the address and the key of this service. */
+/** The steps of docs/ten-minutes.md with the address and the key of this service. */
 function showWhatNext(service: DemoService, key: string): void {
   const { command } = readConfig();
   console.log(`Verbatim is still running. What you can do next, in a second terminal in this folder:
@@ -164,7 +164,7 @@ function showWhatNext(service: DemoService, key: string): void {
   3  a webhook on this machine: ${command} listen --forward-to localhost:3000
   4  a signature that does not verify: ${command} signature explain request.http
 
-The README of the project has each step in full under "Ten minutes". Ctrl-C stops the service.`);
+Each step in full: ${service.baseUrl}/docs/ten-minutes. Ctrl-C stops the service.`);
 }
 
 async function post(

@@ -32,7 +32,8 @@ test('hadolint finds nothing in the Dockerfile', unless(HADOLINT, 'HADOLINT'), (
 });
 
 describe('Compose', unless(COMPOSE_GO, 'COMPOSE_GO'), () => {
-  type Service = { read_only?: boolean; cap_drop?: string[]; networks: object };
+  type Port = { host_ip?: string; target: number };
+  type Service = { read_only?: boolean; cap_drop?: string[]; networks: object; ports?: Port[] };
   type Model = { services: Record<string, Service>; networks: Record<string, { internal?: boolean }> };
   function load(file: string): Model {
     const { status, stdout, output } = run(COMPOSE_GO!, ['--no-interpolation', '--format', 'json', file]);
@@ -46,6 +47,19 @@ describe('Compose', unless(COMPOSE_GO, 'COMPOSE_GO'), () => {
     assert.deepEqual(
       Object.values(services).map(({ read_only, cap_drop }) => ({ read_only, cap_drop })),
       [{ read_only: true, cap_drop: ['ALL'] }],
+    );
+  });
+
+  test('accepts the file of docs/production.md: two services without rights, the operator on this machine only', () => {
+    const { services } = load('deploy/production/compose.yaml');
+
+    assert.deepEqual(Object.keys(services).toSorted(), ['proxy', 'verbatim']);
+    for (const { read_only, cap_drop } of Object.values(services)) {
+      assert.deepEqual({ read_only, cap_drop }, { read_only: true, cap_drop: ['ALL'] });
+    }
+    assert.deepEqual(
+      services['verbatim']!.ports?.map(({ host_ip, target }) => `${host_ip}:${target}`),
+      ['127.0.0.1:9090'],
     );
   });
 

@@ -22,12 +22,14 @@ export const REFERENCE_NAME = 'api';
 export const CONTENTS: Group[] = [
   group('Start', [
     page('', 'Overview', 'find a page', 'docs/README.md'),
+    page('ten-minutes', 'Ten minutes', 'try it in ten minutes'),
     page('install', 'Install', 'install it as a package, an image or from a clone'),
     page('why', 'Why self-host', 'decide whether to run transcription on my own machines'),
     page('comparison', 'Comparison', 'compare it with other servers'),
     page('migrating', 'Migrate', 'come from OpenAI, AssemblyAI or Deepgram'),
   ]),
   group('Transcribe', [
+    page('clients', 'Clients', 'call it from curl, TypeScript, Python or a shell'),
     page('transcription', 'Transcription', 'upload audio and get text, captions and the price'),
     page('options', 'Options', 'look up a field of a request'),
     page('audio-url', 'Audio by URL', 'let the service fetch the audio'),
