@@ -1897,6 +1897,15 @@ export interface CatalogueModel {
    */
   pulled: boolean;
 }
+export interface ModelPull {
+  model: string;
+  status: 'running' | 'completed' | 'canceled' | 'failed';
+  done_bytes: number;
+  total_bytes: number;
+  message: string | null;
+  started_at: string;
+  ended_at: string | null;
+}
 export interface CatalogueModelList {
   data: CatalogueModel[];
   /**
@@ -1920,6 +1929,20 @@ export interface CatalogueModelList {
      */
     licence: string | null;
   }[];
+  /**
+   * The node that answers.
+   */
+  node: {
+    /**
+     * Name of the machine.
+     */
+    host: string;
+    /**
+     * Models are pulled onto nodes that do.
+     */
+    transcribes: boolean;
+  };
+  pull: ModelPull | null;
 }
 export interface Setting {
   name: string;
@@ -1970,7 +1993,9 @@ export interface AuditEntry {
     | 'webhook.changed'
     | 'webhook.deleted'
     | 'webhook.secret_rotated'
-    | 'secrets.rotated';
+    | 'secrets.rotated'
+    | 'model.pulled'
+    | 'model.pull_canceled';
   /**
    * The account that was changed; empty when all were.
    */
@@ -2894,7 +2919,9 @@ export interface GetAdminAuditQuery {
     | 'webhook.changed'
     | 'webhook.deleted'
     | 'webhook.secret_rotated'
-    | 'secrets.rotated';
+    | 'secrets.rotated'
+    | 'model.pulled'
+    | 'model.pull_canceled';
 }
 export interface PostAdminSecretsRotateBody {
   /**

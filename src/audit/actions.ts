@@ -18,5 +18,7 @@ export const AUDIT_ACTIONS = [
   'webhook.deleted',
   'webhook.secret_rotated',
   'secrets.rotated',
+  'model.pulled',
+  'model.pull_canceled',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,28 +1,21 @@
 import { countAccounts } from '../accounts/store.ts';
-import { dataPaths } from '../config/settings.ts';
 import { showSettings } from '../config/shown-settings.ts';
-import type { Database } from '../db/database.ts';
 import type { Runtime } from '../db/runtime.ts';
-import { qualityOf } from '../engines/engine.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { oneOf, type TSchema, Type } from '../http/schema.ts';
-import { findPlanEngines } from '../jobs/api/engine-store.ts';
 import { countRunningJobs, type JobSummary, listJobSummaries } from '../jobs/operator-store.ts';
 import { measureJobBacklog } from '../jobs/queue/backlog-store.ts';
-import { CATALOGUE } from '../models/catalogue.ts';
-import { pulledModels } from '../models/folder.ts';
-import { sizeOfModel } from '../models/model.ts';
 import { isId } from '../rules/ids.ts';
 import { JOB_STATES } from '../rules/jobs/job-state.ts';
 import { measureDeliveryBacklog } from '../webhooks/deliveries/backlog-store.ts';
 import { countAllWebhooks, listAllWebhooks } from '../webhooks/endpoints/operator-store.ts';
 import { showWebhook } from '../webhooks/endpoints/view.ts';
+import { modelRoutes, showEngines } from './model-routes.ts';
 import { listNodes } from './node-store.ts';
 import {
   accountWebhookListSchema,
   jobSummaryListSchema,
-  modelListSchema,
   nodeListSchema,
   overviewSchema,
   settingListSchema,
@@ -38,7 +31,7 @@ export function overviewRoutes(runtime: OperatorRuntime): Route[] {
     nodesRoute(runtime),
     jobsRoute(runtime),
     webhooksRoute(runtime),
-    modelsRoute(runtime),
+    ...modelRoutes(runtime),
     settingsRoute(runtime),
   ];
 }
@@ -137,48 +130,12 @@ function webhooksRoute({ db }: Runtime): Route {
   });
 }
 
-function modelsRoute({ db, config }: Runtime): Route {
-  return defineRoute({
-    ...common('models', 'List the models of the catalogue, and the engines of the plans'),
-    schema: { answers: { 200: modelListSchema } },
-    async handle() {
-      const pulled = await pulledModels(dataPaths(config.dataDir).models);
-      const data = CATALOGUE.map((model) => ({
-        name: model.name,
-        title: model.title,
-        family: model.family,
-        size_bytes: sizeOfModel(model),
-        memory_mb: model.needsMemoryMb,
-        languages: [...model.languages],
-        licence: model.licence,
-        attribution: model.attribution,
-        advice: model.advice,
-        pulled: pulled.includes(model.name),
-      }));
-      const others = pulled.filter((name) => CATALOGUE.every((model) => model.name !== name));
-      return { status: 200, body: { data, others, engines: await showEngines(db) } };
-    },
-  });
-}
-
 function settingsRoute({ config }: Runtime): Route {
   return defineRoute({
     ...common('settings', 'List the settings of the node that answers, without secrets'),
     schema: { answers: { 200: settingListSchema satisfies TSchema } },
     handle: async () => ({ status: 200, body: { data: showSettings(config) } }),
   });
-}
-
-async function showEngines(db: Database) {
-  const engines = await findPlanEngines(db);
-  return engines.map(({ plan, engine, languages, features, licence }) => ({
-    plan,
-    engine,
-    quality: qualityOf(engine),
-    languages,
-    features,
-    licence,
-  }));
 }
 
 function showJobSummary(job: JobSummary) {

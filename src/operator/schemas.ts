@@ -127,11 +127,40 @@ const modelSchema = Type.Object(
   },
   component('CatalogueModel'),
 );
+
+export const modelPullSchema = Type.Object(
+  {
+    model: Type.String(),
+    status: oneOf(['running', 'completed', 'canceled', 'failed']),
+    done_bytes: Type.Integer({ minimum: 0 }),
+    total_bytes: Type.Integer({ minimum: 0 }),
+    message: nullable(Type.String({ description: 'Of a pull that failed: what went wrong, and what to do.' })),
+    started_at: timeSchema,
+    ended_at: nullable(timeSchema),
+  },
+  component('ModelPull', {
+    model: 'parakeet-110m',
+    status: 'running',
+    done_bytes: 52_428_800,
+    total_bytes: 131_662_124,
+    message: null,
+    started_at: '2026-11-21T10:30:00.000Z',
+    ended_at: null,
+  }),
+);
 export const modelListSchema = Type.Object(
   {
     data: Type.Array(modelSchema),
     others: Type.Array(Type.String(), { description: 'Folders of DATA_DIR/models that are not in the catalogue.' }),
     engines: Type.Array(engineSchema),
+    node: Type.Object(
+      {
+        host: Type.String({ description: 'Name of the machine.' }),
+        transcribes: Type.Boolean({ description: 'Models are pulled onto nodes that do.' }),
+      },
+      { description: 'The node that answers.' },
+    ),
+    pull: nullable(modelPullSchema),
   },
   component('CatalogueModelList'),
 );

@@ -72,19 +72,59 @@ export const flows: Flow[] = [
           { ...engine, licence: null },
           { ...other, plan: 'pro' },
         ];
-        await route.fulfill({ json: { ...answer, engines } });
+        await route.fulfill({ json: { ...answer, engines, node: { host: 'front-1', transcribes: false } } });
       });
 
       await openAsOperator('/operator');
       await page.getByRole('row', { name: /^lite/ }).getByText(mark).waitFor();
       assert.equal(await page.getByText(mark).count(), 1);
       await page.getByRole('link', { name: 'Models', exact: true }).click();
-      await page.getByRole('listitem').filter({ hasText: 'lite: pocketsphinx' }).getByText(mark).waitFor();
+      await page.locator('dl > div').filter({ hasText: 'Plan lite' }).getByText(mark).waitFor();
       assert.equal(await page.getByText(mark).count(), 1);
 
       // As bin/verbatim sets it for the tests.
       const command = process.env['VERBATIM_COMMAND'] ?? 'verbatim';
       await page.getByText(`${command} models pull NAME`).waitFor();
+    },
+  },
+  {
+    title: 'a model is pulled from the page, which shows the progress, and a pull is canceled',
+    async run({ page, openAsOperator, checkView }) {
+      const requests: string[] = [];
+      let pull: object | null = null;
+      const running = { model: 'parakeet-110m', status: 'running', message: null, total_bytes: 131_662_124 };
+      const times = { started_at: new Date().toISOString(), ended_at: null };
+      await page.route(/\/admin\/v1\/models/, async (route) => {
+        const method = route.request().method();
+        requests.push(`${method} ${new URL(route.request().url()).pathname}`);
+        if (method === 'POST') {
+          pull = { ...running, ...times, done_bytes: 65_831_062 };
+          return route.fulfill({ status: 202, json: pull });
+        }
+        if (method === 'DELETE') {
+          pull = { ...running, ...times, status: 'failed', message: 'The hub cannot be reached.', done_bytes: 0 };
+          return route.fulfill({ json: pull });
+        }
+        const answer = (await (await route.fetch()).json()) as { data: object[] };
+        return route.fulfill({ json: { ...answer, node: { host: 'gpu-1', transcribes: true }, pull } });
+      });
+      await openAsOperator('/operator/models');
+      await page.getByRole('button', { name: 'Pull parakeet-110m' }).click();
+
+      await page.getByText('65.8 MB of 132 MB, 50 %').waitFor();
+      const bar = page.getByRole('progressbar', { name: 'Pulling parakeet-110m' });
+      assert.equal(await bar.getAttribute('value'), '65831062');
+      assert.ok(await page.getByRole('button', { name: 'Pull whisper-tiny' }).isDisabled());
+      await page.getByText('Models are pulled onto gpu-1').waitFor();
+      await checkView('operator-models');
+
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('alert').filter({ hasText: 'The hub cannot be reached.' }).waitFor();
+      const route = '/admin/v1/models/parakeet-110m/pull';
+      assert.deepEqual(
+        requests.filter((each) => !each.startsWith('GET')),
+        [`POST ${route}`, `DELETE ${route}`],
+      );
     },
   },
   {

@@ -56,6 +56,15 @@ test('what operators read, and portal links, on a running service', { timeout: 1
   }
   await asKey(two.key, 'PATCH', `/v1/webhooks/${webhooks[1]}`, { active: false });
 
+  await t.test('a node that does not transcribe pulls no model', async () => {
+    assert.equal((await admin('GET', '/admin/v1/models')).json.node.transcribes, false);
+    const refused = await admin('POST', '/admin/v1/models/parakeet-110m/pull');
+    assert.deepEqual([refused.status, refused.json.error.type], [409, 'conflict']);
+    assert.match(refused.json.error.message, /does not transcribe/);
+    assert.equal((await asKey(one.key, 'POST', '/admin/v1/models/parakeet-110m/pull')).status, 401);
+    assert.equal((await asKey(one.key, 'DELETE', '/admin/v1/models/parakeet-110m/pull')).status, 401);
+  });
+
   await t.test('only the operator reads them', async () => {
     const routes = ['overview', 'nodes', 'jobs', 'webhooks', 'models', 'settings'].map((name) => `/admin/v1/${name}`);
     const answers = await Promise.all(routes.map((route) => asKey(one.key, 'GET', route)));

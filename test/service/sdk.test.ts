@@ -264,6 +264,8 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.ok((await admin.jobs({ account_id: account.id })).data.length > 0);
     assert.deepEqual((await admin.webhooks({ active: false })).data, []);
     assert.equal((await admin.models()).engines.length, 2);
+    await assert.rejects(admin.pullModel('no-such-model'), { status: 404 });
+    await assert.rejects(admin.cancelPull('parakeet-110m'), { status: 404 });
     assert.ok((await admin.settings()).some(({ name }) => name === 'ENGINE_PRO'));
     assert.ok((await admin.audit({ account_id: account.id })).data.length > 0);
     assert.equal((await admin.rotateSecrets()).unreadable, 0);

@@ -6,29 +6,21 @@ import { typed } from '../../text/command.ts';
 import { byteSize } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
-import { Page, Section } from '../../ui/page.tsx';
+import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { Pull, PullButton } from './pull.tsx';
 
-const COLUMNS: Column<CatalogueModel>[] = [
-  {
-    head: 'Model',
-    cell: ({ name, title, advice }) => (
-      <span>
-        <code>{name}</code> {title} <small>{advice}</small>
-      </span>
-    ),
-  },
-  { head: 'On this node', cell: ({ pulled }) => (pulled ? <Badge tone="good">pulled</Badge> : '–') },
-  { head: 'Size', cell: ({ size_bytes }) => byteSize(size_bytes), isNumber: true },
-  { head: 'Memory', cell: ({ memory_mb }) => `${memory_mb} MB`, isNumber: true },
-  { head: 'Languages', cell: ({ languages }) => <small>{languages.join(', ')}</small> },
-  { head: 'Licence', cell: ({ licence }) => licence },
-];
+const POLL_MS = 1_000;
+const MAX_CODES = 6;
 
-/** The models of the catalogue and the engines in use. Models are pulled and removed on each node, by command. */
+/** The models of the catalogue, the engines in use, and pulling a model onto the node that answers. */
 export default function ModelsView() {
-  const models = useQuery({ queryKey: ['operator', 'models'], queryFn: ({ signal }) => operator.models({ signal }) });
+  const models = useQuery({
+    queryKey: ['operator', 'models'],
+    queryFn: ({ signal }) => operator.models({ signal }),
+    refetchInterval: ({ state }) => (state.data?.pull?.status === 'running' ? POLL_MS : false),
+  });
   return (
     <Page title="Models">
       <Query of={models}>{(found) => <Models list={found} />}</Query>
@@ -36,30 +28,77 @@ export default function ModelsView() {
   );
 }
 
-function Models({ list: { data, others, engines } }: { list: CatalogueModelList }) {
+function Models({ list }: { list: CatalogueModelList }) {
+  const { data, others, engines, node, pull } = list;
   return (
     <>
       <Section title="In use">
         {engines.length === 0 ? (
           <p>No transcriber has reported an engine yet.</p>
         ) : (
-          <ul>
-            {engines.map(({ plan, engine, quality }) => (
-              <li key={plan}>
-                {plan}: <EngineName engine={engine} quality={quality} />
-              </li>
-            ))}
-          </ul>
+          <Facts
+            rows={engines.map(
+              ({ plan, engine, quality }) =>
+                [`Plan ${plan}`, <EngineName key={plan} engine={engine} quality={quality} />] as const,
+            )}
+          />
         )}
-        <p>Models are kept on each transcriber. On its machine:</p>
-        <Code label="Commands" text={`${typed('models pull NAME')}\n${typed('models remove NAME')}`} />
       </Section>
-      <Table label="Models of the catalogue" rows={data} keyOf={({ name }) => name} columns={COLUMNS} />
-      {others.length > 0 && (
-        <p>
-          Other folders in <code>DATA_DIR/models</code>: {others.join(', ')}
-        </p>
-      )}
+      {pull && <Pull pull={pull} host={node.host} />}
+      <Section title="Catalogue">
+        {node.transcribes ? (
+          <p>
+            Models are pulled onto <strong>{node.host}</strong>, the machine that answers. Each transcriber keeps its
+            own.
+          </p>
+        ) : (
+          <>
+            <p>
+              <strong>{node.host}</strong>, the machine that answers, does not transcribe. Pull a model on the machine
+              of a transcriber:
+            </p>
+            <Code label="Command" text={typed('models pull NAME')} />
+          </>
+        )}
+        <Table label="Models of the catalogue" rows={data} keyOf={({ name }) => name} columns={columnsFor(list)} />
+        {others.length > 0 && <p className="hint">Other folders in DATA_DIR/models: {others.join(', ')}</p>}
+      </Section>
     </>
   );
+}
+
+function columnsFor({ node, pull }: CatalogueModelList): Column<CatalogueModel>[] {
+  return [
+    {
+      head: 'Model',
+      cell: ({ name, advice }) => (
+        <span>
+          <code>{name}</code> <small>{capital(advice)}</small>
+        </span>
+      ),
+    },
+    { head: 'Languages', cell: ({ languages }) => <Languages codes={languages} /> },
+    { head: 'Size', cell: ({ size_bytes }) => byteSize(size_bytes), isNumber: true },
+    { head: 'Memory', cell: ({ memory_mb }) => byteSize(memory_mb * 1e6), isNumber: true },
+    { head: 'Licence', cell: ({ licence }) => licence },
+    {
+      head: node.host,
+      cell: ({ name, pulled }) =>
+        pulled ? (
+          <Badge tone="good">pulled</Badge>
+        ) : (
+          node.transcribes && <PullButton name={name} isBusy={pull?.status === 'running'} />
+        ),
+    },
+  ];
+}
+
+function Languages({ codes }: { codes: readonly string[] }) {
+  if (codes.length === 0) return <>–</>;
+  if (codes.length <= MAX_CODES) return <>{codes.join(', ')}</>;
+  return <span title={codes.join(', ')}>{codes.length} languages</span>;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

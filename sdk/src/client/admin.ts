@@ -14,6 +14,7 @@ import type {
   JobSummary,
   Key,
   LedgerEntry,
+  ModelPull,
   NewInvitation,
   NewKey,
   Node,
@@ -93,6 +94,16 @@ export class VerbatimAdmin {
 
   async models(options?: RequestOptions): Promise<CatalogueModelList> {
     return await this.#http.json('GET', '/admin/v1/models', options);
+  }
+
+  /** Begins to pull a model onto the node that answers; `models` has the progress. */
+  async pullModel(name: string, options?: RequestOptions): Promise<ModelPull> {
+    return await this.#http.json('POST', route`/admin/v1/models/${name}/pull`, options);
+  }
+
+  /** Ends the pull, and removes what was downloaded. */
+  async cancelPull(name: string, options?: RequestOptions): Promise<ModelPull> {
+    return await this.#http.json('DELETE', route`/admin/v1/models/${name}/pull`, options);
   }
 
   async settings(options?: RequestOptions): Promise<Setting[]> {

@@ -1349,6 +1349,16 @@ class CatalogueModel(TypedDict):
     """On the node that answers."""
 
 
+class ModelPull(TypedDict):
+    model: str
+    status: Literal["running", "completed", "canceled", "failed"]
+    done_bytes: int
+    total_bytes: int
+    message: str | None
+    started_at: str
+    ended_at: str | None
+
+
 class CatalogueModelListEnginesItem(TypedDict):
     plan: Literal["lite", "pro"]
     engine: str
@@ -1361,11 +1371,23 @@ class CatalogueModelListEnginesItem(TypedDict):
     """Null when unknown."""
 
 
+class CatalogueModelListNode(TypedDict):
+    """The node that answers."""
+
+    host: str
+    """Name of the machine."""
+    transcribes: bool
+    """Models are pulled onto nodes that do."""
+
+
 class CatalogueModelList(TypedDict):
     data: list[CatalogueModel]
     others: list[str]
     """Folders of DATA_DIR/models that are not in the catalogue."""
     engines: list[CatalogueModelListEnginesItem]
+    node: CatalogueModelListNode
+    """The node that answers."""
+    pull: ModelPull | None
 
 
 class Setting(TypedDict):
@@ -1397,7 +1419,7 @@ class AuditEntry(TypedDict):
     """operator: the token of the operator; user: a session of a user."""
     address: str
     """The peer of the connection; a proxy, where one is in front of the service."""
-    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]
+    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "model.pulled", "model.pull_canceled"]
     account_id: str
     """The account that was changed; empty when all were."""
     target_id: str
@@ -2007,7 +2029,7 @@ class GetAdminAuditQuery(TypedDict):
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
-    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
+    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "model.pulled", "model.pull_canceled"]]
 
 
 class PostAdminSecretsRotateBody(TypedDict):

@@ -227,6 +227,8 @@ export const ADMIN_SAMPLES: Readonly<Record<string, Sample>> = {
   get_admin_jobs: { call: 'jobs', params: { status: 'processing' }, each: 'job', shows: 'holder' },
   get_admin_webhooks: { call: 'webhooks', params: { active: false }, each: 'webhook', shows: 'disabled_reason' },
   get_admin_models: { call: 'models', result: 'models', shows: 'data' },
+  post_admin_models_name_pull: { call: 'pullModel', args: ['parakeet-110m'], result: 'pull', shows: 'total_bytes' },
+  delete_admin_models_name_pull: { call: 'cancelPull', args: ['parakeet-110m'], result: 'pull', shows: 'status' },
   get_admin_settings: { call: 'settings', result: 'settings' },
   get_admin_audit: { call: 'audit', params: { action: 'key.created' }, each: 'entry', shows: 'actor' },
   post_admin_secrets_rotate: { call: 'rotateSecrets', result: 'rotation', shows: 'remaining' },

@@ -1,0 +1,63 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { partialDir } from './folder.ts';
+import { type Model, ModelError } from './model.ts';
+import { pullModel } from './pull.ts';
+
+// A thread that pulls one model, for background-pull.ts. The message `cancel` ends it.
+
+export type ThreadWork = {
+  name: string;
+  modelsDir: string;
+  hubUrl: string;
+  catalogue: readonly Model[] | undefined;
+};
+
+/** Progress, or how the pull ended. */
+export type ThreadMessage =
+  | { doneBytes: number }
+  | { status: 'completed' | 'canceled' }
+  | { status: 'failed'; message: string };
+
+const REPORT_EVERY_MS = 200;
+
+const { name, modelsDir, hubUrl, catalogue } = workerData as ThreadWork;
+const canceled = new AbortController();
+let [doneBytes, reportedBytes] = [0, 0];
+const reports = setInterval(reportBytes, REPORT_EVERY_MS);
+parentPort!.once('message', () => canceled.abort());
+try {
+  await pullModel(name, {
+    modelsDir,
+    hubUrl,
+    signal: canceled.signal,
+    ...(catalogue && { catalogue }),
+    onProgress: (progress) => {
+      doneBytes = progress.doneBytes;
+    },
+  });
+  reportBytes();
+  report({ status: 'completed' });
+} catch (error) {
+  if (canceled.signal.aborted) await discard();
+  else if (error instanceof ModelError) report({ status: 'failed', message: error.message });
+  else throw error;
+} finally {
+  clearInterval(reports);
+  parentPort!.close();
+}
+
+async function discard(): Promise<void> {
+  await rm(path.join(partialDir(modelsDir), name), { recursive: true, force: true });
+  report({ status: 'canceled' });
+}
+
+function reportBytes(): void {
+  if (doneBytes !== reportedBytes) report({ doneBytes });
+  reportedBytes = doneBytes;
+}
+
+function report(message: ThreadMessage): void {
+  parentPort!.postMessage(message);
+}
