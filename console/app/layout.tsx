@@ -1,21 +1,20 @@
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useAccount } from '../api/queries.ts';
-import { preferences, setPreference } from '../session/preferences.ts';
 import { nameOf, session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
-import { Button } from '../ui/button.tsx';
+import { loadParts } from '../ui/aria/load-parts.ts';
 import { Loading } from '../ui/state.tsx';
 import { say, Toasts } from '../ui/toast.tsx';
-import { type NavigationEntry, permittedEntries } from './navigation.ts';
-import { Palette } from './palette.tsx';
+import { type NavigationEntry, permittedEntries } from './navigation/entries.ts';
+import { useShortcuts } from './navigation/shortcuts.ts';
+import { Brand, SideBar } from './navigation/side-bar.tsx';
 import { PortalLink } from './portal-link.tsx';
 import { unreachable } from './query-client.ts';
-import { ShortcutSheet } from './shortcut-sheet.tsx';
-import { useShortcuts } from './shortcuts.ts';
-import { signOutOrSay } from './sign-out.ts';
 
 const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
+const Palette = lazy(() => import('./navigation/palette.tsx'));
+const ShortcutSheet = lazy(() => import('./navigation/shortcut-sheet.tsx'));
 
 type Opened = 'palette' | 'sheet' | 'menu' | null;
 
@@ -31,41 +30,30 @@ export function Layout() {
   const entries = permittedEntries({ account: signedIn, admin }, account.data?.scopes ?? null);
   const actions = useActions(entries, setOpened);
   useShortcuts(actions);
+  // The first view shows without them, and what is pressed next needs them.
+  useEffect(() => void setTimeout(loadParts), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
   useEffect(() => setOpened((before) => (before === 'menu' ? null : before)), [path]);
   const isSignedIn = signedIn !== null || admin !== null;
   const mayShow = path.startsWith('/operator') ? admin !== null : signedIn !== null;
   return (
-    <div className="shell">
+    <div className={isSignedIn ? 'shell' : 'shell signed-out'}>
       {/* biome-ignore lint/a11y/useValidAnchor: a link, as screen readers expect it; the address must not change. */}
       <a className="skip" href="#main" onClick={skipToMain}>
         Skip to the content
       </a>
-      <header className={opened === 'menu' ? 'side open' : 'side'}>
-        <div className="brand-row">
-          <Link className="brand" to="/">
-            Verbatim
-          </Link>
-          {isSignedIn && (
-            <Button
-              className="menu-button"
-              aria-expanded={opened === 'menu'}
-              onClick={() => setOpened(opened === 'menu' ? null : 'menu')}
-            >
-              Menu
-            </Button>
-          )}
-        </div>
-        {isSignedIn && (
-          <div className="side-body">
-            <Button className="search-button" onClick={actions.openPalette}>
-              <span>Search or go to</span> <kbd>Ctrl K</kbd>
-            </Button>
-            <Navigation entries={entries} />
-            <SideFoot who={account.data ? `${account.data.name} · ${account.data.plan}` : admin ? 'Operator' : ''} />
-          </div>
-        )}
-      </header>
+      {isSignedIn ? (
+        <SideBar
+          entries={entries}
+          actions={actions}
+          isDrawerOpen={opened === 'menu'}
+          openDrawer={(isOpen) => setOpened(isOpen ? 'menu' : null)}
+        />
+      ) : (
+        <header className="top">
+          <Brand />
+        </header>
+      )}
       <div className="content">
         <Banners />
         <main id="main" tabIndex={-1}>
@@ -74,14 +62,13 @@ export function Layout() {
           </Suspense>
         </main>
       </div>
-      <Palette
-        isOpen={opened === 'palette'}
-        onClose={() => setOpened(null)}
-        entries={entries}
-        openSheet={actions.openSheet}
-      />
+      <Suspense>
+        {opened === 'palette' && (
+          <Palette onClose={() => setOpened(null)} entries={entries} openSheet={actions.openSheet} />
+        )}
+        {opened === 'sheet' && <ShortcutSheet onClose={() => setOpened(null)} entries={entries} />}
+      </Suspense>
       <PortalLink />
-      <ShortcutSheet isOpen={opened === 'sheet'} onClose={() => setOpened(null)} entries={entries} />
       <Toasts />
     </div>
   );
@@ -103,55 +90,6 @@ function useActions(entries: readonly NavigationEntry[], setOpened: (opened: Ope
       },
     }),
     [letters],
-  );
-}
-
-function Navigation({ entries }: { entries: readonly NavigationEntry[] }) {
-  const [own, operator] = [false, true].map((isOperator) =>
-    entries.filter(({ needs }) => (needs === 'operator') === isOperator),
-  ) as [NavigationEntry[], NavigationEntry[]];
-  const link = ({ path, label }: NavigationEntry) => (
-    <Link key={path} to={path} activeOptions={{ exact: path === '/' || path === '/operator', includeSearch: false }}>
-      {label}
-    </Link>
-  );
-  return (
-    <nav aria-label="Console">
-      {own.map(link)}
-      {operator.length > 0 && <p className="group">Operator</p>}
-      {operator.map(link)}
-    </nav>
-  );
-}
-
-function SideFoot({ who }: { who: string }) {
-  const { utc, theme } = useStore(preferences);
-  return (
-    <div className="side-foot">
-      <p className="who">{who}</p>
-      <label>
-        <span className="hidden">Time zone</span>
-        <select
-          value={utc ? 'utc' : 'local'}
-          onChange={(event) => setPreference({ utc: event.target.value === 'utc' })}
-        >
-          <option value="local">Local times</option>
-          <option value="utc">UTC times</option>
-        </select>
-      </label>
-      <label>
-        <span className="hidden">Theme</span>
-        <select value={theme} onChange={(event) => setPreference({ theme: event.target.value as typeof theme })}>
-          <option value="system">System theme</option>
-          <option value="light">Light</option>
-          <option value="dark">Dark</option>
-        </select>
-      </label>
-      <a href="/docs">API reference</a>
-      <Button look="quiet" onClick={signOutOrSay}>
-        Sign out
-      </Button>
-    </div>
   );
 }
 

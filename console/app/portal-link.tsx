@@ -86,7 +86,7 @@ function Question({ linkKey, id, close }: Offer & { close: () => void }) {
       {problem !== null && <Problem error={problem} />}
       <div className="actions">
         <Button onClick={close}>Keep this session</Button>
-        <Button look="primary" disabled={name === undefined || isBusy} aria-busy={isBusy} onClick={run}>
+        <Button look="primary" disabled={name === undefined} isBusy={isBusy} onClick={run}>
           Open {name ?? 'it'}
         </Button>
       </div>

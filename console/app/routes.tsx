@@ -13,7 +13,7 @@ import { Layout } from './layout.tsx';
 import { NotFound } from './not-found.tsx';
 
 // Every view and its address. The part of the address after # is never sent to a server. A view reads its parameters
-// with useParams({ strict: false }) and its filters with useFilters (ui/filters.tsx).
+// with useParams({ strict: false }) and its filters with useFilters (filters.tsx).
 
 type LoadView = () => Promise<{ default: ComponentType }>;
 

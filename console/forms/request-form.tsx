@@ -44,7 +44,7 @@ export function RequestForm({
       {children}
       {state.error !== null && <Problem error={state.error} />}
       <div className="actions">
-        <Button type="submit" look={look} disabled={isDisabled} aria-busy={state.isBusy}>
+        <Button type="submit" look={look} disabled={isDisabled} isBusy={state.isBusy}>
           {submitLabel}
         </Button>
       </div>

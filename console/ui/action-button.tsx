@@ -18,7 +18,7 @@ export function ActionButton({ act, disabled, children, ...rest }: ActionProps) 
   const { isBusy, error, run } = useAction(act);
   return (
     <span className="action">
-      <Button {...rest} disabled={disabled || isBusy} aria-busy={isBusy} onClick={run}>
+      <Button {...rest} disabled={disabled} isBusy={isBusy} onClick={run}>
         {children}
       </Button>
       {error !== null && <Problem error={error} />}
@@ -53,14 +53,14 @@ export function ConfirmButton({
   };
   return (
     <>
-      <Button look="danger" {...rest} onClick={() => setOpen(true)}>
+      <Button look="danger" {...rest} aria-haspopup="dialog" onClick={() => setOpen(true)}>
         {children}
       </Button>
       <Dialog isOpen={isOpen} title={title} onClose={close}>
         {text && <p>{text}</p>}
         {error !== null && <Problem error={error} />}
         <div className="actions">
-          <Button look="danger" disabled={isBusy} aria-busy={isBusy} onClick={run}>
+          <Button look="danger" isBusy={isBusy} onClick={run}>
             {confirm}
           </Button>
           <Button onClick={close}>Keep</Button>

@@ -1,8 +1,5 @@
-import { useState } from 'react';
-import { type CodeRequest, curlOf, sdkOf } from '../text/request-code.ts';
+import { Copy as CopyIcon } from 'lucide-react';
 import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
-import { Tabs } from './tabs.tsx';
 import { say } from './toast.tsx';
 
 // What can be taken away by copying.
@@ -10,8 +7,7 @@ import { say } from './toast.tsx';
 //   <Copy text={id} />                    a button
 //   <Id value={job.id} />                 an id with a button
 //   <Code text={json} label="Payload" />  a block of text with a button
-//   <AsCode request={{ method: 'GET', path: '/v1/jobs', query: filters, sdk: 'client.jobs.list' }} />   "as curl", "as
-//   code" <Secret title="The new key" value={key} hint="…" />   what is shown only one time
+//   <Secret title="The new key" value={key} hint="…" />   what is shown only one time
 
 /** Copies its text. @param what  for screen readers, in place of "Copy" */
 export function Copy({ text, what, children = 'Copy' }: { text: string; what?: string; children?: string }) {
@@ -22,6 +18,7 @@ export function Copy({ text, what, children = 'Copy' }: { text: string; what?: s
       aria-label={what ? `${children} ${what}` : undefined}
       onClick={() => void copyText(text)}
     >
+      <CopyIcon />
       {children}
     </Button>
   );
@@ -46,29 +43,6 @@ export function Code({ text, label }: { text: string; label: string }) {
       </section>
       <Copy text={text} what={label} />
     </div>
-  );
-}
-
-/** A button that shows the request behind a list or a form, as curl and as code for the SDK. The key is left out. */
-export function AsCode({ request, children = 'As code' }: { request: CodeRequest; children?: string }) {
-  const [isOpen, setOpen] = useState(false);
-  const curl = curlOf(request, location.origin);
-  const sdk = sdkOf(request, location.origin);
-  return (
-    <>
-      <Button look="quiet" onClick={() => setOpen(true)}>
-        {children}
-      </Button>
-      <Dialog isOpen={isOpen} title="The same request" onClose={() => setOpen(false)} className="wide">
-        <Tabs
-          label="Language"
-          tabs={[
-            { name: 'curl', label: 'curl', content: <Code text={curl} label="curl" /> },
-            ...(sdk ? [{ name: 'sdk', label: 'TypeScript', content: <Code text={sdk} label="TypeScript" /> }] : []),
-          ]}
-        />
-      </Dialog>
-    </>
   );
 }
 

@@ -1,30 +1,31 @@
+import { Suspense } from 'react';
 import { openStore, useStore } from '../session/store.ts';
+import { lazyPart, loadParts } from './aria/load-parts.ts';
 
 // Short messages at the bottom of the page, which screen readers read out.
 //
 //   say('Copied.')
 
-type Toast = { id: number; text: string };
-
 const SHOWN_MS = 6_000;
-const MAX_TOASTS = 3;
-const toasts = openStore<Toast[]>([]);
-let lastId = 0;
+const AriaToasts = lazyPart(({ AriaToasts }) => AriaToasts);
+const isUsed = openStore(false);
 
-/** Shows a message for 6 seconds. */
+/** Shows a message for 6 seconds; longer while the pointer or the focus is on it. */
 export function say(text: string): void {
-  const id = ++lastId;
-  toasts.set([...toasts.get().filter((toast) => toast.text !== text), { id, text }].slice(-MAX_TOASTS));
-  setTimeout(() => toasts.set(toasts.get().filter((toast) => toast.id !== id)), SHOWN_MS);
+  isUsed.set(true);
+  void loadParts().then(({ toastQueue }) => {
+    const shown = toastQueue.visibleToasts.find(({ content }) => content.text === text);
+    if (shown) toastQueue.close(shown.key);
+    toastQueue.add({ text }, { timeout: SHOWN_MS });
+  });
 }
 
 /** The place of the messages; in the layout, one time. */
 export function Toasts() {
+  if (!useStore(isUsed)) return null;
   return (
-    <div className="toasts" role="status" aria-live="polite">
-      {useStore(toasts).map(({ id, text }) => (
-        <p key={id}>{text}</p>
-      ))}
-    </div>
+    <Suspense>
+      <AriaToasts />
+    </Suspense>
   );
 }

@@ -146,7 +146,7 @@ export const flows: Flow[] = [
       await page.keyboard.press('Escape');
 
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'View, command' }).fill(marked('palette'));
+      await page.getByRole('searchbox', { name: 'View, command' }).fill(marked('palette'));
       await expectMarks(page, 'the palette', ['palette']);
       // The first one empties the field.
       await page.keyboard.press('Escape');

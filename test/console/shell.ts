@@ -129,13 +129,13 @@ export const flows: Flow[] = [
       const opener = page.getByRole('button', { name: /Search or go to/ });
       await opener.focus();
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'View, command' }).waitFor();
+      await page.getByRole('searchbox', { name: 'View, command' }).waitFor();
       await page.keyboard.type(shown.jobId);
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.hash === `#/jobs/${shown.jobId}`);
 
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'View, command' }).fill(shown.deliveryId);
+      await page.getByRole('searchbox', { name: 'View, command' }).fill(shown.deliveryId);
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.hash === `#/webhooks/${shown.webhookId}/deliveries/${shown.deliveryId}`);
       // The title of the view takes the focus first.

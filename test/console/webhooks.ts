@@ -146,7 +146,7 @@ export const flows: Flow[] = [
       const { id: jobId } = await owner.api.transcribe(toneFile('hello'));
       await open(owner.key, `/webhooks/${id}?tab=recover`);
 
-      await page.getByRole('button', { name: 'Count' }).click();
+      await page.getByRole('button', { name: 'Count', exact: true }).click();
       await page.getByText('1 event to send.').waitFor();
       await page.getByText('Enable the webhook before you send to it again.').waitFor();
       assert.deepEqual((await owner.api.webhooks.deliveries(id)).data, []);

@@ -2,7 +2,7 @@ import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'reac
 import { Button } from '../button.tsx';
 import type { Measure } from './virtual-rows.tsx';
 
-// A table of rows that are links. j and k move between the rows, x selects one, Enter opens it (app/shortcuts.ts); the
+// A table of rows that are links. j and k move between the rows, x selects one, Enter opens it (app/navigation); the
 // first link of a row is the one that opens it. On narrow screens each row is a block.
 //
 //   <Table label="Jobs" rows={jobs} keyOf={(job) => job.id}

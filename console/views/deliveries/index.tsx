@@ -5,7 +5,7 @@ import { useFilters } from '../../app/filters.tsx';
 import { AttemptTable } from '../../deliveries/attempt-table.tsx';
 import { LogFilters } from '../../deliveries/log-filters.tsx';
 import { isListed, logQuery } from '../../deliveries/log-query.ts';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
 import { MoreRows, NewRows } from '../../ui/table/table.tsx';

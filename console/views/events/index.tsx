@@ -4,7 +4,7 @@ import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
 import { EVENT_TYPES } from '../../event-types.ts';
 import { ListRows } from '../../parts/list-rows.tsx';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { type Column, NewRows } from '../../ui/table/table.tsx';

@@ -3,7 +3,7 @@ import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, FilterText, FilterTime, type FilterValues, useFilters } from '../../app/filters.tsx';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
 import { MoreRows, NewRows, useSelection } from '../../ui/table/table.tsx';

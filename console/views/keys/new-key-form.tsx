@@ -70,7 +70,7 @@ export function NewKeyForm({ onMade }: { onMade: (key: NewKey) => Promise<void> 
       </fieldset>
       <SelectField label="Expires" name="days" options={LIFETIMES} />
       {error !== null && <Problem error={error} />}
-      <Button type="submit" look="primary" disabled={isBusy}>
+      <Button type="submit" look="primary" isBusy={isBusy}>
         Create
       </Button>
     </form>

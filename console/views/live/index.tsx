@@ -4,7 +4,7 @@ import type { LiveParams } from '#sdk/client/index.ts';
 import { useAccount } from '../../api/queries.ts';
 import { useStore } from '../../session/store.ts';
 import { Button } from '../../ui/button.tsx';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/state.tsx';

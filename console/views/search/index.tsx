@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { Filters, FilterText, FilterTime, type FilterValues, useFilters } from '../../app/filters.tsx';
 import { clockTime } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';

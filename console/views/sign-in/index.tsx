@@ -57,7 +57,7 @@ export default function SignIn() {
               hint="A key signs you in for 12 hours, the operator's token in this tab only."
             />
             {error !== null && <Problem error={error} />}
-            <Button type="submit" look="primary" disabled={isBusy} aria-busy={isBusy}>
+            <Button type="submit" look="primary" isBusy={isBusy}>
               Sign in
             </Button>
           </form>

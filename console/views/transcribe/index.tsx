@@ -1,6 +1,6 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { useStore } from '../../session/store.ts';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { AudioSources } from './audio-sources.tsx';
 import { CaptionOptions, JobOptions } from './job-options.tsx';

@@ -7,7 +7,7 @@ import { ListRows } from '../../parts/list-rows.tsx';
 import { credits } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { csvOf } from './csv.ts';

@@ -11,7 +11,7 @@ import { clockTime, credits } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { exactTime } from '../../text/times.ts';
 import { Button } from '../../ui/button.tsx';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { Empty, Loading, Query } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';

@@ -7,7 +7,7 @@ import { LogFilters } from '../../deliveries/log-filters.tsx';
 import { isListed, logQuery } from '../../deliveries/log-query.ts';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ConfirmButton } from '../../ui/action-button.tsx';
-import { AsCode } from '../../ui/copy.tsx';
+import { AsCode } from '../../ui/code/as-code.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
 import { MoreRows, NewRows, type Selection, useSelection } from '../../ui/table/table.tsx';
 import { say } from '../../ui/toast.tsx';

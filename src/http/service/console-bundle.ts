@@ -98,17 +98,27 @@ async function runEsbuild(): Promise<{ files: BuiltFile[]; metafile: Metafile }>
 const shareModules: Plugin = {
   name: 'share-modules',
   setup(build) {
-    build.onResolve({ filter: /^\./ }, ({ kind, path: from, resolveDir }) =>
-      kind === 'dynamic-import' ? { path: path.join(resolveDir, from), pluginData: 'lazy' } : undefined,
-    );
-    build.onLoad({ filter: /\.tsx?$/ }, async ({ path: file, pluginData }) => {
-      if (pluginData !== 'lazy') return undefined;
+    const lazy = findLazyModules();
+    build.onLoad({ filter: /\.tsx?$/ }, async ({ path: file }) => {
+      if (!lazy.has(file)) return undefined;
       const text = await readFile(file, 'utf8');
       const contents = `import ${JSON.stringify(path.join(FOLDER, 'first-load.ts'))};${text}`;
       return { contents, loader: file.endsWith('x') ? 'tsx' : 'ts', resolveDir: path.dirname(file) };
     });
   },
 };
+
+/** The files that a file of the console imports when it needs them. */
+function findLazyModules(): Set<string> {
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+  const imported = files.flatMap((name) => {
+    const file = path.join(FOLDER, name);
+    return [...readFileSync(file, 'utf8').matchAll(/\bimport\('(\.[^']+)'\)/g)].map(([, relative]) =>
+      path.join(path.dirname(file), relative!),
+    );
+  });
+  return new Set(imported);
+}
 
 /**
  * `import url from 'worklet:./name.ts'` is the address of a file with that module alone: what runs in the audio thread

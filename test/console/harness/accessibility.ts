@@ -62,7 +62,7 @@ async function fit(page: Page, mode: string): Promise<string[]> {
 
 /** Runs in the page. */
 function findOverflow(): string[] {
-  const shown = [...document.querySelectorAll<HTMLElement>('main *, header *, dialog[open] *')];
+  const shown = [...document.querySelectorAll<HTMLElement>('main *, header *, .dialog *')];
   const found: string[] = [];
   if (document.documentElement.scrollWidth > innerWidth) {
     const right = (element: Element) => element.getBoundingClientRect().right;
@@ -94,7 +94,7 @@ function findUnseenStates(): string[] {
     return [...colours, style.outlineStyle, style.borderStyle, style.fontWeight, style.textDecorationLine].join();
   };
   return states.flatMap((state) =>
-    [...document.querySelectorAll(`:is(main, header, dialog) ${state}`)]
+    [...document.querySelectorAll(`:is(main, header, .dialog) ${state}`)]
       .filter((element) => {
         const others = [...element.parentElement!.children].filter(
           (other) => other.tagName === element.tagName && !other.matches(state),

@@ -14,11 +14,7 @@ const STOPS_PER_TIME_FIELD = 8;
  * user can operate and that it does not reach, another order than that of the page, and a focus that is not seen.
  * @param root  where the way begins and ends; absent: the dialog, or the view
  */
-export async function findTabProblems(
-  page: Page,
-  devtools: Devtools,
-  root = 'dialog[open] .dialog-body, main',
-): Promise<string[]> {
+export async function findTabProblems(page: Page, devtools: Devtools, root = '.dialog, main'): Promise<string[]> {
   const { elements, timeFields } = await page.evaluate(startWalk, root);
   const keys = elements + MAX_REGIONS + timeFields * STOPS_PER_TIME_FIELD;
   // The keys are sent at once: what has the focus is looked at before the next key moves it.
@@ -30,7 +26,7 @@ export async function findTabProblems(
 function startWalk(selector: string): { elements: number; timeFields: number } {
   // A dialog makes the view inert.
   const root = [...document.querySelectorAll<HTMLElement>(selector)].findLast((found) =>
-    document.querySelector('dialog[open]') ? found.closest('dialog[open]') : true,
+    document.querySelector('.dialog') ? found.matches('.dialog') : true,
   )!;
   const operable = 'a[href], button, input, select, textarea, summary, audio[controls], [tabindex]';
   const isShown = (element: HTMLElement) =>

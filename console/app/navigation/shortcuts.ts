@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { preferences } from '../session/preferences.ts';
+import { preferences } from '../../session/preferences.ts';
 
 export type ShortcutActions = {
   openPalette(): void;
@@ -34,7 +34,7 @@ export function useShortcuts(actions: ShortcutActions): void {
         return actions.openPalette();
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (!preferences.get().shortcuts || document.querySelector('dialog[open]')) return;
+      if (!preferences.get().shortcuts || document.querySelector('[role=dialog], [role=menu]')) return;
       if (event.timeStamp - pressedGAt < AFTER_G_MS) {
         pressedGAt = Number.NEGATIVE_INFINITY;
         return actions.goTo(event.key);

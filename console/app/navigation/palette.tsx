@@ -1,104 +1,72 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useState } from 'react';
-import { findDelivery } from '../api/find-delivery.ts';
-import { preferences, setPreference } from '../session/preferences.ts';
-import { session } from '../session/session.ts';
-import { copyText } from '../ui/copy.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Problem } from '../ui/state.tsx';
-import type { NavigationEntry } from './navigation.ts';
+import { useState } from 'react';
+import { Autocomplete, Input, Menu, MenuItem, SearchField } from 'react-aria-components';
+import { findDelivery } from '../../api/find-delivery.ts';
+import { preferences, setPreference } from '../../session/preferences.ts';
+import { session } from '../../session/session.ts';
+import { AriaDialog } from '../../ui/aria/parts.ts';
+import { copyText } from '../../ui/copy.tsx';
+import { Problem } from '../../ui/state.tsx';
+import type { NavigationEntry } from './entries.ts';
 import { signOutOrSay } from './sign-out.ts';
 
 type Command = { label: string; hint?: string; run: () => unknown };
 type Go = (path: string) => void;
 
 /** The dialog behind Ctrl K: goes to a view, jumps to a pasted id, searches transcripts, changes preferences. */
-export function Palette({
-  isOpen,
+export default function Palette({
   onClose,
   entries,
   openSheet,
 }: {
-  isOpen: boolean;
   onClose: () => void;
   entries: readonly NavigationEntry[];
   openSheet: () => void;
 }) {
   return (
-    <Dialog isOpen={isOpen} title="Go to" onClose={onClose} className="palette">
-      <PaletteBody onClose={onClose} entries={entries} openSheet={openSheet} />
-    </Dialog>
+    <AriaDialog title="Go to" onClose={onClose} look="palette">
+      <Commands onClose={onClose} entries={entries} openSheet={openSheet} />
+    </AriaDialog>
   );
 }
 
-function PaletteBody({
-  onClose,
-  entries,
-  openSheet,
-}: {
-  onClose: () => void;
-  entries: readonly NavigationEntry[];
-  openSheet: () => void;
-}) {
+function Commands({ onClose, entries, openSheet }: Parameters<typeof Palette>[0]) {
   const navigate = useNavigate();
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
   const [error, setError] = useState<unknown>(null);
   // The dialog closes at once; the code of the view may still load.
   const go: Go = (path) => void navigate({ href: path } as never);
   const commands = commandsFor(text.trim(), entries, go, openSheet);
-  const run = async (command: Command | undefined) => {
+  const run = async (command: Command) => {
     setError(null);
     try {
-      await command?.run();
+      await command.run();
       onClose();
     } catch (cause) {
       setError(cause);
     }
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) setAt((at + step + commands.length) % Math.max(1, commands.length));
-    else if (event.key === 'Enter') void run(commands[at]);
-    else return;
-    event.preventDefault();
-  };
   return (
-    <>
-      <input
-        type="search"
-        role="combobox"
-        aria-label="View, command, id, or words of a transcript"
-        aria-expanded="true"
-        aria-controls="palette-list"
-        aria-activedescendant={commands[at] ? `palette-${at}` : undefined}
-        placeholder="View, id (job_ evt_ dlv_ wh_ req_), or words of a transcript"
-        spellCheck={false}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setAt(0);
-        }}
-        onKeyDown={onKeyDown}
-      />
+    <Autocomplete inputValue={text} onInputChange={setText}>
+      <SearchField aria-label="View, command, id, or words of a transcript">
+        <Input placeholder="Search, or paste an id" spellCheck={false} />
+      </SearchField>
       {error !== null && <Problem error={error} />}
-      <div id="palette-list" role="listbox" aria-label="Results">
-        {commands.map(({ label, hint }, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are handled by the combobox
-          <div
-            key={label}
-            id={`palette-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            onClick={() => void run(commands[index])}
+      <Menu className="menu" aria-label="Results">
+        {commands.map((command) => (
+          <MenuItem
+            key={command.label}
+            id={command.label}
+            textValue={command.label}
+            className="menu-item"
+            onAction={() => void run(command)}
           >
-            <span>{label}</span>
-            {hint && <small>{hint}</small>}
-          </div>
+            <span>{command.label}</span>
+            {command.hint && <small>{command.hint}</small>}
+          </MenuItem>
         ))}
-      </div>
-    </>
+      </Menu>
+    </Autocomplete>
   );
 }
 

@@ -1,23 +1,21 @@
-import { preferences, setPreference } from '../session/preferences.ts';
-import { useStore } from '../session/store.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { CheckField } from '../ui/field.tsx';
-import type { NavigationEntry } from './navigation.ts';
+import { preferences, setPreference } from '../../session/preferences.ts';
+import { useStore } from '../../session/store.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { CheckField } from '../../ui/field.tsx';
+import type { NavigationEntry } from './entries.ts';
 import { SHORTCUTS } from './shortcuts.ts';
 
 /** The list of shortcuts, with the switch for those that are single keys. */
-export function ShortcutSheet({
-  isOpen,
+export default function ShortcutSheet({
   onClose,
   entries,
 }: {
-  isOpen: boolean;
   onClose: () => void;
   entries: readonly NavigationEntry[];
 }) {
   const { shortcuts } = useStore(preferences);
   return (
-    <Dialog isOpen={isOpen} title="Keyboard" onClose={onClose}>
+    <Dialog isOpen title="Keyboard" onClose={onClose}>
       <dl className="keys">
         {SHORTCUTS.map(([keys, meaning]) => (
           <Key key={keys} keys={keys} meaning={meaning} />

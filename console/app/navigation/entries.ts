@@ -1,0 +1,97 @@
+import {
+  Activity,
+  AudioLines,
+  Boxes,
+  Bug,
+  Building2,
+  ChartColumn,
+  House,
+  KeyRound,
+  ListChecks,
+  type LucideIcon,
+  Mic,
+  Rocket,
+  ScrollText,
+  Search,
+  Send,
+  SlidersHorizontal,
+  Webhook,
+  Zap,
+} from 'lucide-react';
+import type { OwnAccount } from '#sdk/wire.ts';
+import type { Session } from '../../session/session.ts';
+
+export type Scope = OwnAccount['scopes'][number];
+
+export type NavigationGroup = 'Work' | 'Webhooks' | 'Account' | 'Operator';
+
+/** An entry of the navigation, of the palette and of the keys that follow g. */
+export type NavigationEntry = {
+  path: string;
+  label: string;
+  icon: LucideIcon;
+  group: NavigationGroup;
+  /** Pressed after g. */
+  letter: string;
+  /** Who may open it: a key with this scope (`any`: each key), or the operator. */
+  needs: Scope | 'any' | 'operator';
+};
+
+type Row = [path: string, label: string, icon: LucideIcon, letter: string, needs: NavigationEntry['needs']];
+
+const GROUPS: readonly [NavigationGroup, readonly Row[]][] = [
+  [
+    'Work',
+    [
+      ['/', 'Home', House, 'h', 'any'],
+      ['/transcribe', 'Transcribe', AudioLines, 't', 'jobs:write'],
+      ['/live', 'Live', Mic, 'v', 'jobs:write'],
+      ['/jobs', 'Jobs', ListChecks, 'j', 'jobs:read'],
+      ['/search', 'Search', Search, 'f', 'jobs:read'],
+    ],
+  ],
+  [
+    'Webhooks',
+    [
+      ['/webhooks', 'Webhooks', Webhook, 'w', 'webhooks:read'],
+      ['/deliveries', 'Deliveries', Send, 'd', 'webhooks:read'],
+      ['/events', 'Events', Zap, 'e', 'webhooks:read'],
+      ['/debugger', 'Signature debugger', Bug, 's', 'any'],
+    ],
+  ],
+  [
+    'Account',
+    [
+      ['/usage', 'Usage', ChartColumn, 'u', 'usage:read'],
+      ['/keys', 'Keys', KeyRound, 'k', 'keys:write'],
+      ['/start', 'Start', Rocket, 'b', 'any'],
+    ],
+  ],
+  [
+    'Operator',
+    [
+      ['/operator', 'Overview', Activity, 'o', 'operator'],
+      ['/operator/accounts', 'Accounts', Building2, 'a', 'operator'],
+      ['/operator/jobs', 'All jobs', ListChecks, 'q', 'operator'],
+      ['/operator/webhooks', 'All webhooks', Webhook, 'x', 'operator'],
+      ['/operator/models', 'Models', Boxes, 'm', 'operator'],
+      ['/operator/settings', 'Settings', SlidersHorizontal, 'c', 'operator'],
+      ['/operator/audit', 'Audit log', ScrollText, 'l', 'operator'],
+    ],
+  ],
+];
+
+const NAVIGATION: readonly NavigationEntry[] = GROUPS.flatMap(([group, rows]) =>
+  rows.map(([path, label, icon, letter, needs]) => ({ path, label, icon, group, letter, needs })),
+);
+
+/**
+ * The entries that the signed-in user may open.
+ * @param scopes  of the session; null while they are unknown: then all
+ */
+export function permittedEntries({ account, admin }: Session, scopes: readonly Scope[] | null): NavigationEntry[] {
+  return NAVIGATION.filter(({ needs }) => {
+    if (needs === 'operator') return admin !== null;
+    return account !== null && (needs === 'any' || scopes === null || scopes.includes(needs));
+  });
+}

@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react';
+import { Button, Tooltip, TooltipTrigger } from 'react-aria-components';
+
+const DELAY_MS = 400;
+
+/** A button that is an icon, with its name beside it on hover and focus. */
+export function AriaTooltip({
+  label,
+  className,
+  onPress,
+  children,
+}: {
+  label: string;
+  className: string;
+  onPress: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <TooltipTrigger delay={DELAY_MS}>
+      <Button className={className} aria-label={label} onPress={onPress}>
+        {children}
+      </Button>
+      <Tooltip className="tooltip" offset={6}>
+        {label}
+      </Tooltip>
+    </TooltipTrigger>
+  );
+}

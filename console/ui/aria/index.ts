@@ -1,0 +1,2 @@
+// What is loaded by `loadParts`, after the first view.
+export * from './parts.ts';

@@ -1,0 +1,7 @@
+// The parts of React Aria that views share. The bundler makes one file of them, which is loaded after the first view
+// (index.ts), or with a view that needs one of them.
+export { AriaDialog } from './aria-dialog.tsx';
+export { AriaMenu } from './aria-menu.tsx';
+export { AriaTabs } from './aria-tabs.tsx';
+export { AriaToasts, toastQueue } from './aria-toasts.tsx';
+export { AriaTooltip } from './aria-tooltip.tsx';
