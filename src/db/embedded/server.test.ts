@@ -10,7 +10,8 @@ import { describe, test } from 'node:test';
 import pg from 'pg';
 import { recordNames } from '../../../test/fixtures/processes/recorded-names.ts';
 import { clearLeftovers } from './leftovers.ts';
-import { asPostgresUser, makeFolder, programPath } from './place.ts';
+import { postgresEnvironment } from './libraries.ts';
+import { asPostgresUser, makeFolder, packageFolder, programPath } from './place.ts';
 import { startEmbedded } from './server.ts';
 
 const log = { debug() {}, warn() {} };
@@ -46,7 +47,7 @@ describe('the embedded PostgreSQL', () => {
     const entries = readOr(`/proc/${answer.pid}/environ`).split('\0');
     const names = entries.map((entry) => entry.split('=')[0]!).filter((name) => name !== '');
     // PostgreSQL adds some of its own, such as PGSYSCONFDIR.
-    assert.deepEqual(names.filter((name) => !name.startsWith('PG')).sort(), ['LC_ALL', 'PATH']);
+    assert.deepEqual(names.filter((name) => !name.startsWith('PG')).sort(), ['LC_ALL', 'LD_LIBRARY_PATH', 'PATH']);
   });
 
   test('finds a short place for its socket when the directory has a long name', async () => {
@@ -235,7 +236,7 @@ describe('the embedded PostgreSQL', () => {
 
     assert.deepEqual([...unsynced], []);
     const names = steps.map(({ name }) => path.relative(fixture.dir, name));
-    assert.deepEqual(names, ['', 'pg18', 'pg18/pg_hba.conf', 'service-password']);
+    assert.deepEqual(names, ['', 'lib', 'pg18', 'pg18/pg_hba.conf', 'service-password']);
     assert.deepEqual(
       steps.flatMap((step) => step.unsyncedBefore),
       [],
@@ -331,7 +332,8 @@ function openEnvironment(name = 'database') {
     const flags = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${dir}`];
     const command = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
     const [program, ...args] = wrap(command.map((word) => (word === 'INT' ? 'clear' : word)));
-    const child = spawn(program!, args, { cwd: '/', stdio: 'ignore' });
+    const env = postgresEnvironment(dir, packageFolder());
+    const child = spawn(program!, args, { cwd: '/', env, stdio: 'ignore' });
     undo.push(() => kill(child));
     return child;
   }
