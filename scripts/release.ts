@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { writeArchive } from './release/archive.ts';
 import { writeImageContext } from './release/image-context.ts';
 import { writeNpmPackages } from './release/npm-packages.ts';
 import { writePythonPackages } from './release/python-packages.ts';
@@ -14,6 +15,7 @@ const PARTS: Record<string, (folder: string) => void | Promise<void>> = {
   npm: writeNpmPackages,
   python: writePythonPackages,
   image: writeImageContext,
+  archive: writeArchive,
 };
 
 if (import.meta.main) await writeRelease(path.join(ROOT, 'dist/release'), process.argv.slice(2));

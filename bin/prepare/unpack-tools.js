@@ -71,14 +71,17 @@ function folderFor(packages, cache) {
   return path.join(cache, `tools-${hash.slice(0, 16)}`);
 }
 
-/** apt-get with its lists and downloads in `making` instead of /var; what is installed is still read from the system. */
-async function download(packages, making) {
+/**
+ * apt-get with its lists and downloads in `making` instead of /var: fetches the packages, and what they need that is not installed.
+ * @param status  dpkg's list of what is installed: of this system, or an empty file
+ */
+async function download(packages, making, status = '/var/lib/dpkg/status') {
   for (const folder of ['state/lists/partial', 'cache/archives/partial']) {
     fs.mkdirSync(path.join(making, folder), { recursive: true });
   }
   const settings = [
     `Dir::State=${making}/state`,
-    'Dir::State::status=/var/lib/dpkg/status',
+    `Dir::State::status=${status}`,
     `Dir::Cache=${making}/cache`,
     'Debug::NoLocking=1',
     'Acquire::Languages=none',
@@ -125,4 +128,4 @@ function isLink(file) {
   return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
-module.exports = { unpackTools };
+module.exports = { download, STARTER, unpackTools };

@@ -5,7 +5,11 @@ import path from 'node:path';
 import { buildCli } from '../build-cli.ts';
 import { buildSdk } from '../build-sdk.ts';
 import { buildServer } from '../build-server.ts';
+import { billOfMaterials } from './bill-of-materials.ts';
+import { VERSION } from './source.ts';
 
+/** The other packages have no dependencies. */
+const BILL = `verbatim-server-${VERSION}.cdx.json`;
 const PACKAGES = { sdk: buildSdk, cli: buildCli, server: buildServer };
 
 /**
@@ -21,6 +25,7 @@ export async function writeNpmPackages(folder: string): Promise<void> {
       const url = process.env['REPOSITORY_URL'];
       if (url) npm(['pkg', 'set', 'repository.type=git', `repository.url=git+${url}`], built);
       // npm gives all files the same time.
+      if (name === 'server') fs.writeFileSync(path.join(folder, BILL), billOfMaterials(built));
       npm(['pack', '--silent', '--pack-destination', folder], built);
     }
   } finally {
