@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { writeBundle } from '../bin/prepare/bundle.js';
 import { buildConsole } from './build-console.ts';
+import { filesOfImage } from './release/image-context.ts';
 
 // Builds the npm package of the service: the command line of a clone, with bundles in place of the sources. Nothing is
 // compiled or written where the package is installed.
@@ -10,16 +11,12 @@ import { buildConsole } from './build-console.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 /** The programs beside the service, as bin/main.js names them. */
 const PROGRAMS = { cli: 'src/cli/main.ts', demo: 'src/demo/main.ts' };
-/** The files of the project that the service reads while it runs. */
-const FILES = [
-  'LICENSE',
-  'bin/*',
-  'bin/node24/package*.json',
-  'bin/prepare/*.js',
-  'docs/*.md',
-  'examples/sample.wav',
-  'src/db/migrations/*.sql',
-  'src/http/service/{errors-page.css,reference-start.js}',
+/** What is bundled, or written anew. */
+const NOT_COPIED = [
+  '{cli,console,scripts,sdk/src}/**',
+  '**/*.ts',
+  '{package,package-lock}.json',
+  '{sdk/package.json,.npmrc}',
 ];
 /** What the console is made from, and with: its bundle contains it. */
 const OF_CONSOLE = ['@tanstack/react-query', '@tanstack/react-router', '@tanstack/react-virtual'].concat([
@@ -61,9 +58,9 @@ export async function buildServer(folder: string): Promise<void> {
   writeShrinkwrap(folder);
 }
 
+/** The files of an image, without the sources. */
 function filesToCopy(): string[] {
-  const files = fs.globSync(FILES, { cwd: ROOT }).filter((file) => fs.statSync(path.join(ROOT, file)).isFile());
-  return files.filter((file) => !file.endsWith('.d.ts')).sort();
+  return filesOfImage().filter((file) => !NOT_COPIED.some((pattern) => path.matchesGlob(file, pattern)));
 }
 
 function manifest(): object {

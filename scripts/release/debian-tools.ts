@@ -11,7 +11,7 @@ const PACKAGES = ['ffmpeg', 'bubblewrap', 'pocketsphinx', 'pocketsphinx-en-us'];
 const PROGRAMS = ['ffmpeg', 'ffprobe', 'bwrap'];
 const LIBRARY = 'libpocketsphinx.so.3';
 const MODEL = 'usr/share/pocketsphinx';
-/** The system's C library: its loader, which starts each program, works only with the other parts of the same version. */
+/** The system's C library: its loader, which starts each program, works only with parts of the same version. */
 const OF_SYSTEM = /^(ld-linux.*|lib(c|m|mvec|dl|pthread|rt|resolv|util|anl))\.so\.\d+$/;
 
 /**

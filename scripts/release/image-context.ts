@@ -12,14 +12,15 @@ export function writeImageContext(folder: string): void {
 /**
  * The files of the project that the builder of the image gets, by the rules of .dockerignore:
  * the last one that matches counts.
- * @internal  a test starts the service from them
  */
 export function filesOfImage(): string[] {
   const ignored = fs.readFileSync(path.join(ROOT, '.dockerignore'), 'utf8');
   const rules = ignored.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const isSent = (file: string) => {
     const places = file.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
-    const matches = (rule: string) => places.some((place) => path.matchesGlob(place, rule.replace(/^!/, '')));
+    // Docker's * is also for names that begin with a dot.
+    const matches = (rule: string) =>
+      rule === '*' || places.some((place) => path.matchesGlob(place, rule.replace(/^!/, '')));
     return rules.findLast(matches)?.startsWith('!') ?? true;
   };
   return git(['ls-files', '--cached', '--others', '--exclude-standard'])
