@@ -20,8 +20,8 @@ exec "$here/node/bin/node" "$here/server/bin/verbatim" "$@"
 `;
 
 /**
- * Writes an archive for this platform with all that the service runs on: it needs no network and no other package. On Linux
- * the tools are Debian's. Beside it is the bill of materials that is in it.
+ * Writes an archive for this platform with all that the service runs on: it needs no network and no other package. On
+ * Linux the tools are Debian's. Beside it is the bill of materials that is in it.
  */
 export async function writeArchive(folder: string): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-archive-'));
