@@ -1308,6 +1308,12 @@ export interface OpenedInvitation {
   email: string | null;
   expires_at: string;
 }
+export interface SignInAtProvider {
+  /**
+   * At the provider.
+   */
+  url: string;
+}
 export interface WebhookWithSecret {
   id: string;
   /**
@@ -2536,6 +2542,10 @@ export interface PostInvitationsAcceptBody {
   email: string;
   password: string;
   name?: string;
+}
+export interface PostSignInOidcBody {
+  invitation?: string;
+  setup?: string;
 }
 export interface PostWebhooksBody {
   /**

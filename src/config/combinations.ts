@@ -11,6 +11,12 @@ export function mistakesTogether(config: Record<string, unknown>): string[] {
   if ((config['tlsCertFile'] === null) !== (config['tlsKeyFile'] === null)) {
     mistakes.push('TLS_CERT_FILE and TLS_KEY_FILE need each other');
   }
+  if ((config['oidcIssuer'] === null) !== (config['oidcClientId'] === null)) {
+    mistakes.push('OIDC_ISSUER and OIDC_CLIENT_ID need each other');
+  }
+  if (config['passwordSignIn'] === 'off' && config['oidcIssuer'] === null) {
+    mistakes.push('PASSWORD_SIGN_IN=off needs OIDC_ISSUER: nobody could sign in');
+  }
   const hasTls = config['tlsCertFile'] !== null && Number(config['tlsPort']) > 0;
   if (hasTls && config['tlsPort'] === config['port']) mistakes.push('TLS_PORT must be another port than PORT');
   const isSameHost = [config['adminHost'] ?? ADMIN_HOST, '0.0.0.0', '::'].includes(config['host'] as string);

@@ -6,6 +6,7 @@ import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '
 import { ADMIN_HOST, mistakesTogether } from './combinations.ts';
 import { ConfigError } from './config-error.ts';
 import { LIVE_SETTINGS } from './live-settings.ts';
+import { PEOPLE_SETTINGS } from './people-settings.ts';
 import { type Setting, setting } from './setting.ts';
 import { TLS_SETTINGS } from './tls-settings.ts';
 import * as read from './values.ts';
@@ -35,6 +36,7 @@ export const SETTINGS = {
     read.optional(read.integer(0, 65_535)),
   ),
   ...TLS_SETTINGS,
+  ...PEOPLE_SETTINGS,
   consoleFrameAncestors: setting(
     'CONSOLE_FRAME_ANCESTORS',
     '',

@@ -13,6 +13,7 @@ const SECRETS = new Set<keyof Config>([
   'adminToken',
   'secretsKeys',
   'engineApiKey',
+  'oidcClientSecret',
   // URLs with a user and a password.
   'databaseUrl',
   'databaseDirectUrl',

@@ -87,6 +87,15 @@ export const httpUrl: Reader<string> = (given) => {
   return isGood ? { value: given!.replace(/\/+$/, '') } : { mistake: 'must begin with https:// or http://' };
 };
 
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** An OpenID Connect provider; what it answers decides who signs in. */
+export const issuer: Reader<string> = (given) => {
+  const url = URL.canParse(given ?? '') ? new URL(given!) : null;
+  const isGood = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));
+  return isGood ? { value: given! } : { mistake: 'must begin with https://; http:// is for this machine only' };
+};
+
 const MAX_ORIGINS = 50;
 
 /** Origins as browsers write them, separated by commas. */

@@ -21,7 +21,8 @@ const WITHOUT_METHOD = [
   ...['get_audio_links_link', 'get_metrics', 'get_admin_readiness', 'get_healthz', 'get_readyz'],
   // The console signs in by them.
   ...['post_session', 'get_session', 'delete_session'],
-  ...['get_sign_in', 'post_sign_in', 'post_setup', 'get_me', 'patch_me', 'post_me_account'],
+  ...['get_sign_in', 'post_sign_in', 'post_sign_in_oidc', 'post_setup'],
+  ...['get_me', 'patch_me', 'post_me_account'],
   ...['get_users', 'patch_users_id', 'delete_users_id'],
   ...['get_invitations', 'post_invitations', 'delete_invitations_id'],
   ...['post_invitations_open', 'post_invitations_accept'],

@@ -227,6 +227,7 @@ ELSEWHERE = {
     # Of browsers.
     "/v1/session",
     "/v1/sign-in",
+    "/v1/sign-in/oidc",
     "/v1/setup",
     "/v1/me",
     "/v1/me/account",

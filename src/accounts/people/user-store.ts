@@ -44,6 +44,14 @@ export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow 
   return row ?? null;
 }
 
+export async function findUserBySubject(sql: Sql, { issuer, subject }: Subject): Promise<UserRow | null> {
+  const [row] = await sql.rows<UserRow>({
+    text: `select ${COLUMNS} from users where oidc_issuer = $1 and oidc_subject = $2`,
+    values: [issuer, subject],
+  });
+  return row ?? null;
+}
+
 type NewUser = Pick<UserRow, 'id' | 'email' | 'name' | 'passwordHash' | 'isOperator'> & { oidc: Subject | null };
 
 /** Null when another user has the email or the subject. */
@@ -81,6 +89,14 @@ export async function updateUser(
     values: [id, name, passwordHash, makesOperator],
   });
   return row ?? null;
+}
+
+/** From now on the user signs in as this subject. */
+export async function setSubject(tx: Sql, id: string, { issuer, subject }: Subject): Promise<void> {
+  await tx.run({
+    text: 'update users set oidc_issuer = $2, oidc_subject = $3 where id = $1',
+    values: [id, issuer, subject],
+  });
 }
 
 /** Keeps users from joining or leaving accounts until the transaction ends. */

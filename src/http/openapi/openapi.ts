@@ -34,13 +34,13 @@ export type EventPayload = { type: string; when: string; schema: TSchema };
 /**
  * The OpenAPI 3.1 document of the routes, from the schemas that validate their requests and type their answers.
  * Schemas that name themselves (`component`) are listed once under `components`. WebSockets are left out: OpenAPI has
- * no words for their messages, and clients made from it could not call them.
+ * no words for their messages, and clients made from it could not call them. So are places that browsers are sent to.
  */
 export function describeApi(
   allRoutes: Route[],
   { version, events = [] }: { version: string; events?: EventPayload[] },
 ): JsonObject {
-  const routes = allRoutes.filter(({ schema }) => !(101 in schema.answers));
+  const routes = allRoutes.filter(({ schema }) => !(101 in schema.answers || 302 in schema.answers));
   const components: Record<string, unknown> = {};
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {

@@ -1,15 +1,13 @@
 const NAME = 'verbatim_session';
 // Browsers take a cookie with this prefix from HTTPS only, and from this host only:
 // a sibling host cannot put its own there.
-const SECURE_NAME = `__Host-${NAME}`;
+const SECURE_PREFIX = '__Host-';
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /** The token of a session in the values of the header Cookie; null where there is none. */
 export function readSessionToken(cookies: readonly string[]): string | null {
-  const pairs = cookies.flatMap((value) => value.split(';')).map((pair) => pair.trim().split('='));
-  const given = (name: string) => pairs.find(([each]) => each === name)?.[1];
-  const token = given(SECURE_NAME) ?? given(NAME);
-  return token !== undefined && TOKEN.test(token) ? token : null;
+  const token = readCookie(cookies, NAME);
+  return token !== null && TOKEN.test(token) ? token : null;
 }
 
 /**
@@ -18,13 +16,39 @@ export function readSessionToken(cookies: readonly string[]): string | null {
  * @param isHttps  whether the browser asked by HTTPS
  */
 export function writeSessionCookie(token: string, options: { maxAgeSeconds: number; isHttps: boolean }): string {
-  const { maxAgeSeconds, isHttps } = options;
-  const name = isHttps ? SECURE_NAME : NAME;
-  const secure = isHttps ? '; Secure' : '';
-  return `${name}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+  return writeCookie(NAME, token, { ...options, sameSite: 'Strict' });
+}
+
+const STATE_NAME = 'verbatim_sign_in';
+const STATE_VALUE = /^[A-Za-z0-9_.-]{1,3000}$/;
+
+/** What a sign-in by way of another site began with, in the values of the header Cookie; null where there is none. */
+export function readSignInCookie(cookies: readonly string[]): string | null {
+  const value = readCookie(cookies, STATE_NAME);
+  return value !== null && STATE_VALUE.test(value) ? value : null;
+}
+
+/** The header Set-Cookie for it. Lax: the other site sends the browser back. An empty value ends the cookie. */
+export function writeSignInCookie(value: string, options: { maxAgeSeconds: number; isHttps: boolean }): string {
+  return writeCookie(STATE_NAME, value, { ...options, sameSite: 'Lax' });
 }
 
 /** The header Set-Cookie that ends the session in a browser. */
 export function clearSessionCookie(isHttps: boolean): string {
   return writeSessionCookie('', { maxAgeSeconds: 0, isHttps });
+}
+
+function readCookie(cookies: readonly string[], name: string): string | null {
+  const pairs = cookies.flatMap((value) => value.split(';')).map((pair) => pair.trim().split('='));
+  const given = (wanted: string) => pairs.find(([each]) => each === wanted)?.[1];
+  return given(SECURE_PREFIX + name) ?? given(name) ?? null;
+}
+
+function writeCookie(
+  name: string,
+  value: string,
+  { maxAgeSeconds, isHttps, sameSite }: { maxAgeSeconds: number; isHttps: boolean; sameSite: 'Strict' | 'Lax' },
+): string {
+  const [prefix, secure] = isHttps ? [SECURE_PREFIX, '; Secure'] : ['', ''];
+  return `${prefix}${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${secure}`;
 }

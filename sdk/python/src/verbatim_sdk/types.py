@@ -924,6 +924,11 @@ class OpenedInvitation(TypedDict):
     expires_at: str
 
 
+class SignInAtProvider(TypedDict):
+    url: str
+    """At the provider."""
+
+
 class WebhookWithSecret(TypedDict):
     id: str
     job_id: NotRequired[str]
@@ -1795,6 +1800,11 @@ class PostInvitationsAcceptBody(TypedDict):
     email: str
     password: str
     name: NotRequired[str]
+
+
+class PostSignInOidcBody(TypedDict):
+    invitation: NotRequired[str]
+    setup: NotRequired[str]
 
 
 class PostWebhooksBody(TypedDict):

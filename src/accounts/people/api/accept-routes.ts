@@ -9,7 +9,7 @@ import { findInvitation, type InvitationRow } from '../invitation-store.ts';
 import { acceptInvitation, type NewPerson, noInvitation } from '../join.ts';
 import { deleteSessionsOfUser } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
-import type { PeopleRuntime } from '../people-runtime.ts';
+import { type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { type Attempts, requireOwnPage, startUserSession } from '../sign-in.ts';
 import { findUserByEmail, type UserRow, updateUser } from '../user-store.ts';
 import {
@@ -65,7 +65,7 @@ function openRoute({ db }: PeopleRuntime, attempts: Attempts): Route {
 }
 
 function acceptRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
-  const { db, callers } = runtime;
+  const { db, config, callers } = runtime;
   return defineRoute({
     method: 'POST',
     path: '/v1/invitations/accept',
@@ -86,6 +86,7 @@ password of a user who exists add the account to those of the user.`,
     },
     async handle({ body, actor, header, note }) {
       requireOwnPage(header);
+      requirePasswords(config);
       const email = normalEmail(body.email);
       attempts.add(actor.address, email);
       const invitation = await openInvitation(db, body.token);

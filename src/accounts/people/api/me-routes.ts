@@ -5,7 +5,7 @@ import { sessionSchema, showSession } from '../../api/session-view.ts';
 import { findNames } from '../../store.ts';
 import { deleteSessionsOfUser, listMemberships, type Membership } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
-import { type PeopleRuntime, requireUser } from '../people-runtime.ts';
+import { type PeopleRuntime, requirePasswords, requireUser } from '../people-runtime.ts';
 import { type Attempts, startUserSession } from '../sign-in.ts';
 import { findUser, type UserRow, updateUser } from '../user-store.ts';
 import { accountIdSchema, nameSchema, newPasswordSchema, passwordSchema, roleSchema, userIdSchema } from './fields.ts';
@@ -51,13 +51,13 @@ export function meRoutes(runtime: PeopleRuntime, attempts: Attempts): Route[] {
 }
 
 function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
-  const { db, callers } = runtime;
+  const { db, config, callers } = runtime;
   return defineRoute({
     method: 'PATCH',
     path: '/v1/me',
     auth: 'session',
     summary: 'Change the own name or password; a new password ends the other sessions of the user',
-    errors: ['missing_role'],
+    errors: ['missing_role', 'conflict'],
     tag: TAG,
     schema: {
       body: Type.Object(
@@ -72,6 +72,7 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
     },
     async handle({ account, actor, body: { name, password, current_password: current } }) {
       const { id } = requireUser(actor);
+      if (password !== undefined) requirePasswords(config);
       const user = await findUser(db, id);
       if (password !== undefined && user?.passwordHash) {
         attempts.add(actor.address, user.email);

@@ -5,7 +5,7 @@ import { sessionSchema, showSession } from '../../api/session-view.ts';
 import { makeFirstUser } from '../join.ts';
 import { listMemberships } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
-import type { PeopleRuntime } from '../people-runtime.ts';
+import { hasPasswords, type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { isSetupToken } from '../setup-token.ts';
 import { type Attempts, requireOwnPage, startUserSession } from '../sign-in.ts';
 import { findUser, findUserByEmail, hasUsers, holdUsers } from '../user-store.ts';
@@ -30,7 +30,7 @@ export function signInRoutes(runtime: PeopleRuntime, attempts: Attempts): Route[
   return [waysRoute(runtime), setupRoute(runtime, attempts), passwordRoute(runtime, attempts)];
 }
 
-function waysRoute({ db }: PeopleRuntime): Route {
+function waysRoute({ db, config }: PeopleRuntime): Route {
   // Users who are operators are never deleted: what is set up remains so.
   let isSetUp = false;
   return defineRoute({
@@ -42,12 +42,14 @@ function waysRoute({ db }: PeopleRuntime): Route {
     schema: { answers: { 200: waysSchema } },
     async handle() {
       isSetUp ||= await hasUsers(db);
-      return { status: 200, body: { setup: !isSetUp, password: true, oidc: null } };
+      const { oidcIssuer, oidcName } = config;
+      const oidc = oidcIssuer === null ? null : { name: oidcName ?? new URL(oidcIssuer).host };
+      return { status: 200, body: { setup: !isSetUp, password: hasPasswords(config), oidc } };
     },
   });
 }
 
-function setupRoute({ db, secretsKeysBase64, callers }: PeopleRuntime, attempts: Attempts): Route {
+function setupRoute({ db, config, secretsKeysBase64, callers }: PeopleRuntime, attempts: Attempts): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/setup',
@@ -69,6 +71,7 @@ function setupRoute({ db, secretsKeysBase64, callers }: PeopleRuntime, attempts:
     },
     async handle({ body, actor, header }) {
       requireOwnPage(header);
+      requirePasswords(config);
       attempts.add(actor.address, null);
       if (!isSetupToken(body.token, secretsKeysBase64)) {
         throw new ApiError(
@@ -94,7 +97,7 @@ function setupRoute({ db, secretsKeysBase64, callers }: PeopleRuntime, attempts:
   });
 }
 
-function passwordRoute({ db, callers }: PeopleRuntime, attempts: Attempts): Route {
+function passwordRoute({ db, config, callers }: PeopleRuntime, attempts: Attempts): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/sign-in',
@@ -102,7 +105,7 @@ function passwordRoute({ db, callers }: PeopleRuntime, attempts: Attempts): Rout
     summary: 'Sign in with an email and a password: begin a session of 7 days, which the cookie of this answer names',
     description:
       'The session is in the account that the user used last. Its cookie works as that of `POST /v1/session`.',
-    errors: ['unauthenticated', 'rate_limited'],
+    errors: ['unauthenticated', 'conflict', 'rate_limited'],
     tag: TAG,
     schema: {
       body: Type.Object({ email: emailSchema, password: passwordSchema }),
@@ -110,6 +113,7 @@ function passwordRoute({ db, callers }: PeopleRuntime, attempts: Attempts): Rout
     },
     async handle({ body, actor, header, note }) {
       requireOwnPage(header);
+      requirePasswords(config);
       const email = normalEmail(body.email);
       attempts.add(actor.address, email);
       const user = await findUserByEmail(db, email);

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openAccountFixture, SECRETS_KEY } from '../../../../test/fixtures/account.ts';
+import {
+  type Browser,
+  type Fixture,
+  invite,
+  me,
+  OWNER,
+  PASSWORD,
+  send,
+  setUp,
+} from '../../../../test/fixtures/people.ts';
+import { CLIENT, openOpenIdProvider, type Person } from '../../../../test/fixtures/servers/openid-provider.ts';
+import { setupTokenOf } from '../setup-token.ts';
+
+const ORIGIN = 'http://127.0.0.1:8080';
+const CALLBACK = `${ORIGIN}/v1/sign-in/oidc/callback`;
+const OLGA: Person = { sub: 'olga', email: 'olga@Example.com', email_verified: true, name: 'Olga' };
+const MAX: Person = { sub: 'max', email: 'max@example.com', email_verified: true, name: 'Max' };
+
+/** A service that signs users in at a provider, by passwords too unless `PASSWORD_SIGN_IN` is `off`. */
+async function openEnvironment(env: Record<string, string> = { PASSWORD_SIGN_IN: 'on' }) {
+  const provider = await openOpenIdProvider(CALLBACK);
+  const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
+  const fixture = await openAccountFixture({ env: { ...settings, ...env } });
+  const begin = async (body: object = {}, headers: object = {}) => {
+    const given = { origin: ORIGIN, host: '127.0.0.1:8080', ...headers };
+    const answer = await fixture.app.inject({ method: 'POST', url: '/v1/sign-in/oidc', headers: given, payload: body });
+    const cookie = (answer.headers['set-cookie'] as string | undefined)?.split(';')[0] ?? '';
+    return {
+      status: answer.statusCode,
+      body: answer.json(),
+      cookie,
+      setCookie: answer.headers['set-cookie'] as string,
+    };
+  };
+  const back = async (url: URL, cookie: string) => {
+    const answer = await fixture.app.inject({ url: url.pathname + url.search, headers: { cookie } });
+    const session = (answer.headers['set-cookie'] as string | undefined)?.split(';')[0];
+    return { status: answer.statusCode, location: answer.headers['location'], cookie: session ?? '' };
+  };
+  return {
+    ...fixture,
+    fixture,
+    provider,
+    begin,
+    back,
+    /** The whole way of a browser. Returns where it ends, and its session. */
+    async signIn(person: Person | null, body: object = {}) {
+      const { body: begun, cookie } = await begin(body);
+      return await back(await provider.visit(begun.url, person), cookie);
+    },
+    async [Symbol.asyncDispose]() {
+      await fixture[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The user of a cookie. */
+async function userOf(fixture: Fixture, cookie: string) {
+  return await me(fixture, { id: '', cookie } as Browser);
+}
+
+test('the ways to sign in name the provider, and passwords are off beside it unless they are switched on', async () => {
+  await using only = await openEnvironment({});
+  await using both = await openEnvironment({ PASSWORD_SIGN_IN: 'on', OIDC_NAME: 'Example ID' });
+  const setup = { token: setupTokenOf(SECRETS_KEY), ...OWNER };
+
+  const ways = await Promise.all(
+    [only, both].map(async ({ fixture }) => (await send(fixture, null, 'GET', '/v1/sign-in')).body),
+  );
+  const refused = [
+    await send(only.fixture, null, 'POST', '/v1/setup', setup),
+    await send(only.fixture, null, 'POST', '/v1/sign-in', { email: OWNER.email, password: PASSWORD }),
+    await send(only.fixture, null, 'POST', '/v1/invitations/accept', {
+      token: 'x',
+      email: OWNER.email,
+      password: PASSWORD,
+    }),
+  ];
+
+  assert.deepEqual(ways, [
+    { setup: true, password: false, oidc: { name: new URL(only.provider.issuer).host } },
+    { setup: true, password: true, oidc: { name: 'Example ID' } },
+  ]);
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    [409, 409, 409],
+  );
+});
+
+test('the first visit makes the owner by the provider, an invitation the next user, and both come back', async () => {
+  await using service = await openEnvironment({});
+  const { fixture } = service;
+
+  const wrong = await service.begin({ setup: 'not the token' });
+  const owner = await service.signIn(OLGA, { setup: setupTokenOf(SECRETS_KEY) });
+  const { body: session } = await send(fixture, { id: '', cookie: owner.cookie }, 'GET', '/v1/session');
+  const token = await invite(fixture, { id: session.id, cookie: owner.cookie }, { role: 'member', email: MAX.email });
+  const stranger = await service.signIn(MAX);
+  const member = await service.signIn(MAX, { invitation: token });
+  const again = await service.signIn({ ...MAX, email: 'renamed@example.com' });
+
+  assert.equal(wrong.status, 401);
+  const { role, operator, email, has_password: hasPassword } = await userOf(fixture, owner.cookie);
+  assert.deepEqual([owner.status, owner.location], [302, '/']);
+  assert.deepEqual([role, operator, email, hasPassword], ['owner', true, 'olga@example.com', false]);
+  assert.deepEqual([stranger.location, stranger.cookie], ['/#sign-in=no_user', 'verbatim_sign_in=']);
+  const [first, second] = [await userOf(fixture, member.cookie), await userOf(fixture, again.cookie)];
+  assert.deepEqual([first.role, first.operator, first.email, first.name], ['member', false, 'max@example.com', 'Max']);
+  assert.equal(second.id, first.id);
+});
+
+test('a user with a password is known by an email that the provider has verified, not by another', async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const { id } = await me(fixture, await setUp(fixture));
+
+  const unverified = await service.signIn({ ...OLGA, email_verified: false });
+  const verified = await service.signIn(OLGA);
+  const impostor = await service.signIn({ ...OLGA, sub: 'another olga' });
+
+  assert.equal(unverified.location, '/#sign-in=no_user');
+  assert.equal((await userOf(fixture, verified.cookie)).id, id);
+  assert.equal(impostor.location, '/#sign-in=no_user');
+});
+
+const REFUSED: [string, Person, object, string][] = [
+  ['of another email', { ...OLGA, sub: 'x', email: 'x@example.com' }, { email: 'max@example.com' }, 'other_email'],
+  ['of an email that is not verified', { ...MAX, email_verified: false }, { email: 'max@example.com' }, 'other_email'],
+  ['by somebody without an email', { sub: 'x' }, {}, 'no_email'],
+  ['by somebody with the email of a user', { ...OLGA, email_verified: false }, {}, 'conflict'],
+];
+
+for (const [what, person, fields, code] of REFUSED) {
+  test(`an invitation ${what} is refused, and stays open`, async () => {
+    await using service = await openEnvironment();
+    const owner = await setUp(service.fixture);
+    const token = await invite(service.fixture, owner, { role: 'member', ...fields });
+
+    const { location } = await service.signIn(person, { invitation: token });
+
+    assert.equal(location, `/#sign-in=${code}`);
+    assert.equal((await send(service.fixture, null, 'POST', '/v1/invitations/open', { token })).status, 200);
+    assert.equal((await send(service.fixture, owner, 'GET', '/v1/users')).body.data.length, 1);
+  });
+}
+
+test('who comes back with the state of another browser, an old one, or a changed one is not signed in', async () => {
+  await using service = await openEnvironment();
+  await setUp(service.fixture);
+  const [own, other] = [await service.begin(), await service.begin()];
+  const returned = await service.provider.visit(own.body.url, OLGA);
+  const forged = new URL(returned);
+  forged.searchParams.set('state', new URL(other.body.url).searchParams.get('state')!);
+  const changed = own.cookie.replace(/=(.)/, (_all, first) => `=${first === 'a' ? 'b' : 'a'}`);
+
+  const ends = [
+    await service.back(returned, ''),
+    await service.back(returned, changed),
+    await service.back(returned, other.cookie),
+    await service.back(forged, own.cookie),
+    await service.back(forged, other.cookie),
+    await service.back(returned, own.cookie),
+    await service.back(returned, own.cookie),
+  ];
+
+  assert.deepEqual(
+    ends.map(({ location }) => location),
+    ['/#sign-in=expired', '/#sign-in=expired', ...Array(3).fill('/#sign-in=failed'), '/', '/#sign-in=failed'],
+  );
+});
+
+test('who refuses at the provider is told so', async () => {
+  await using service = await openEnvironment();
+  await setUp(service.fixture);
+
+  assert.equal((await service.signIn(null)).location, '/#sign-in=cancelled');
+});
+
+test('the sign-in begins on a page of the service, with PKCE, and its cookie is Lax and of 10 minutes', async () => {
+  await using service = await openEnvironment();
+
+  const { body, setCookie } = await service.begin();
+  const elsewhere = await service.begin({}, { origin: 'http://evil.example.com' });
+  const https = await service.begin({}, { origin: 'https://speech.example.com', host: 'speech.example.com' });
+
+  const { searchParams } = new URL(body.url);
+  assert.equal(searchParams.get('redirect_uri'), CALLBACK);
+  assert.equal(searchParams.get('code_challenge_method'), 'S256');
+  assert.match(setCookie, /^verbatim_sign_in=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
+  assert.match(https.setCookie, /^__Host-verbatim_sign_in=.*; HttpOnly; SameSite=Lax; Secure$/);
+  assert.equal(
+    new URL(https.body.url).searchParams.get('redirect_uri'),
+    'https://speech.example.com/v1/sign-in/oidc/callback',
+  );
+  assert.equal(elsewhere.status, 401);
+});
+
+test('PUBLIC_URL is where the provider sends the browser back', async () => {
+  await using service = await openEnvironment({ PUBLIC_URL: 'https://speech.example.com' });
+
+  const { body } = await service.begin();
+
+  assert.equal(
+    new URL(body.url).searchParams.get('redirect_uri'),
+    'https://speech.example.com/v1/sign-in/oidc/callback',
+  );
+});
+
+test('a provider that is away is a 503, and is asked again', async () => {
+  const env = { OIDC_ISSUER: 'http://127.0.0.1:1', OIDC_CLIENT_ID: CLIENT.id };
+  await using fixture = await openAccountFixture({ env });
+  await using none = await openAccountFixture();
+  const begin = async ({ app }: Fixture) => {
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/v1/sign-in/oidc',
+      headers: { origin: ORIGIN, host: '127.0.0.1:8080' },
+      payload: {},
+    });
+    return [answer.statusCode, answer.json().error.type];
+  };
+
+  assert.deepEqual([await begin(fixture), await begin(fixture)], Array(2).fill([503, 'unavailable']));
+  assert.deepEqual(await begin(none), [409, 'conflict']);
+});

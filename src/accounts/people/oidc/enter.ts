@@ -1,0 +1,66 @@
+import type { Sql } from '../../../db/database.ts';
+import { hashKey } from '../../../http/authentication.ts';
+import type { Actor } from '../../account.ts';
+import { findInvitation } from '../invitation-store.ts';
+import { acceptInvitation, makeFirstUser, type NewPerson } from '../join.ts';
+import { listMemberships, type Membership } from '../member-store.ts';
+import { findUserByEmail, findUserBySubject, hasUsers, setSubject, type UserRow } from '../user-store.ts';
+import type { Identity } from './provider.ts';
+import type { SignInState } from './sign-in-state.ts';
+
+/** Why somebody whom the provider knows is not let in. The console has a sentence for each. */
+export type Refusal = 'no_user' | 'no_account' | 'no_email' | 'other_email' | 'no_invitation' | 'set_up_already';
+
+/** Lets somebody in by what the provider says: a user who exists, or a new one with an invitation or the setup. */
+export async function enterBy(
+  tx: Sql,
+  actor: Actor,
+  { identity, token }: { identity: Identity; token: SignInState['token'] },
+): Promise<Membership | Refusal> {
+  if (token?.kind === 'setup') return await setUp(tx, actor, identity);
+  const user = await recognise(tx, identity);
+  if (token?.kind === 'invitation') return await accept(tx, actor, { identity, user, token: token.value });
+  if (!user) return 'no_user';
+  const [membership] = await listMemberships(tx, user.id);
+  return membership ?? 'no_account';
+}
+
+/**
+ * The user whom the provider means: by the subject, else by an email that the provider has verified. So users who had
+ * passwords, or another provider, remain who they are.
+ */
+async function recognise(tx: Sql, identity: Identity): Promise<UserRow | null> {
+  const known = await findUserBySubject(tx, identity);
+  if (known || identity.email === null || !identity.isEmailVerified) return known;
+  const user = await findUserByEmail(tx, identity.email);
+  // Another person at the same provider has this email there by now.
+  if (!user || user.oidcIssuer === identity.issuer) return null;
+  await setSubject(tx, user.id, identity);
+  return user;
+}
+
+async function setUp(tx: Sql, actor: Actor, identity: Identity): Promise<Membership | Refusal> {
+  const person = personOf(identity);
+  if (!person) return 'no_email';
+  if (await hasUsers(tx)) return 'set_up_already';
+  return await makeFirstUser(tx, actor, { person, accountName: person.name });
+}
+
+async function accept(
+  tx: Sql,
+  actor: Actor,
+  { identity, user, token }: { identity: Identity; user: UserRow | null; token: string },
+): Promise<Membership | Refusal> {
+  const invitation = await findInvitation(tx, hashKey(token));
+  if (!invitation) return 'no_invitation';
+  const own = [user?.email, identity.isEmailVerified ? identity.email : null];
+  if (invitation.email !== null && !own.includes(invitation.email)) return 'other_email';
+  const person = personOf(identity);
+  if (!user && !person) return 'no_email';
+  return await acceptInvitation(tx, actor, { invitation, who: user ? { user } : { person: person! } });
+}
+
+function personOf({ email, name, issuer, subject }: Identity): NewPerson | null {
+  if (email === null) return null;
+  return { email, name: name ?? email, passwordHash: null, oidc: { issuer, subject } };
+}
