@@ -161,8 +161,12 @@ function forkRole(parts: Part[], { entry }: SupervisorOptions): ChildProcess {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
     env: roleEnvironment(),
-    // For the collection after the start.
-    execArgv: ['--expose-gc'],
+    execArgv: [
+      // For the collection after the start.
+      '--expose-gc',
+      // MiB. By default the young objects of a busy process take up to 128 MiB, whatever is left of them.
+      ...(parts.includes('http') ? ['--max-semi-space-size=8'] : []),
+    ],
   });
 }
 
