@@ -37,6 +37,7 @@ export const flows: Flow[] = [
       page.on('request', (request) => sent.push(request.url() + (request.postData() ?? '')));
       await open(owner.key, '/debugger');
 
+      await explain(page, 'body_parsed');
       await page.getByLabel('Request', { exact: true }).fill('no request');
       await page.getByLabel('Secret', { exact: true }).fill(secret);
       await page.getByRole('button', { name: 'Explain' }).click();

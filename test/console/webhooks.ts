@@ -102,7 +102,7 @@ export const flows: Flow[] = [
       const tabs = page.getByRole('navigation', { name: 'Attempts of the event' });
       // The failed attempt is repeated by itself too, in 30 s.
       assert.equal(await tabs.getByRole('link').count(), 3);
-      await tabs.getByRole('link', { name: /^1: 500/ }).click();
+      await tabs.getByRole('link', { name: /^Attempt 1: 500/ }).click();
       await page.getByRole('heading', { name: 'Answered 500' }).waitFor();
     },
   },
@@ -236,8 +236,11 @@ export const flows: Flow[] = [
       await page.getByRole('region', { name: 'Payload', exact: true }).first().waitFor();
       await page.getByLabel('Send it to').selectOption(id);
       await page.getByRole('button', { name: 'Send', exact: true }).click();
-      const row = page.getByRole('table', { name: 'Deliveries of the event' }).getByRole('row', { name: /\/other/ });
-      await row.getByText('succeeded').waitFor();
+      const row = page
+        .getByRole('list', { name: 'Deliveries of the event' })
+        .getByRole('listitem')
+        .filter({ hasText: '/other' });
+      await row.getByText('delivered').waitFor();
     },
   },
   {

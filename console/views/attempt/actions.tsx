@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { say } from '../../ui/toast.tsx';
-import { readAttempts } from './attempts.tsx';
+import { readAttempts } from './attempts.ts';
 import { curlOf } from './curl.ts';
 
 /** Sending again, which shows the new attempt; the request as curl; the signature debugger. */

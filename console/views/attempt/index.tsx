@@ -4,6 +4,7 @@ import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { deliveryQuery, useAccount, webhookQuery } from '../../api/queries.ts';
 import { adviceFor } from '../../deliveries/failure-advice.ts';
 import { sentAt } from '../../deliveries/sent-at.ts';
+import { RetryTimeline } from '../../deliveries/timeline/retry-timeline.tsx';
 import { milliseconds } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Id } from '../../ui/copy.tsx';
@@ -11,7 +12,7 @@ import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Actions } from './actions.tsx';
-import { AttemptTabs, useAttempts } from './attempts.tsx';
+import { useAttempts } from './attempts.ts';
 import { Changes } from './changes.tsx';
 import { Exchange } from './exchange.tsx';
 import { Phases } from './phases.tsx';
@@ -56,28 +57,42 @@ function Attempt({ attempt }: { attempt: DeliveryWithExchange }) {
   const headerPrefix = account?.webhook_header_prefix ?? PREFIX;
   return (
     <>
-      <AttemptTabs attempts={attempts} shownId={attempt.id} />
       <Advice attempt={attempt} />
+      {attempts.length > 1 && (
+        <nav aria-label="Attempts of the event">
+          <Section title="Attempts">
+            <RetryTimeline attempts={attempts} shownId={attempt.id} />
+          </Section>
+        </nav>
+      )}
       <Section>
         <Facts
           rows={[
             ['Status', <Badge key="status">{attempt.status}</Badge>],
             ['Answer', attempt.response_status ?? '–'],
             ['Took', milliseconds(attempt.duration_ms)],
-            ['Sent', <Time key="sent" at={sentAt(attempt)} exact />],
-            ['Created', <Time key="created" at={attempt.created_at} exact />],
-            ['Next attempt', attempt.next_attempt_at && <Time at={attempt.next_attempt_at} />],
             [
-              'Event',
-              <a key="event" href={`#/events/${attempt.event_id}`}>
-                {attempt.event_id}
-              </a>,
+              attempt.status === 'pending' ? 'Waits since' : 'Sent',
+              <Time key="sent" at={sentAt(attempt) ?? attempt.created_at} exact />,
             ],
-            ['URL', attempt.url && <span className="url">{attempt.url}</span>],
+            ['Next attempt', attempt.next_attempt_at && <Time at={attempt.next_attempt_at} />],
             ['Address', attempt.remote_address],
-            ['Delivery', <Id key="id" value={attempt.id} />],
           ]}
         />
+        <div className="id-facts">
+          <Facts
+            rows={[
+              ['URL', attempt.url && <span className="url">{attempt.url}</span>],
+              [
+                'Event',
+                <a key="event" className="whole" href={`#/events/${attempt.event_id}`}>
+                  {attempt.event_id}
+                </a>,
+              ],
+              ['Delivery', <Id key="id" value={attempt.id} />],
+            ]}
+          />
+        </div>
       </Section>
       <Phases attempt={attempt} deadlineMs={account?.deliveries.timeout_ms ?? DEADLINE_MS} />
       <Changes attempt={attempt} attempts={attempts} headerPrefix={headerPrefix} />
@@ -94,7 +109,10 @@ function Advice({ attempt }: { attempt: DeliveryWithExchange }) {
     <section className="notice problem" aria-label="Why it failed">
       <h2>{advice.title}</h2>
       <p>
-        {advice.why} {attempt.error && <span className="soft">{attempt.error.message}</span>}{' '}
+        {advice.why}{' '}
+        {attempt.error && attempt.error.reason !== 'http_status' && (
+          <span className="soft">{attempt.error.message}</span>
+        )}{' '}
         {attempt.error && <code>{attempt.error.reason}</code>}
       </p>
       <ul>

@@ -10,6 +10,7 @@ import { RequestForm, textOf, WrongField } from '../../forms/request-form.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
+import { EXAMPLE_SECRET, exampleRequest } from './example.ts';
 import { explainHere } from './explain-here.ts';
 import { type PastedRequest, parsePastedRequest, writeRequest } from './pasted-request.ts';
 import { Verdict } from './verdict.tsx';
@@ -23,8 +24,8 @@ export default function DebuggerView() {
   return (
     <Page title="Signature debugger">
       <p>
-        Paste a request as your server received it. The debugger undoes one known mistake after the other until the
-        signature fits, and says which one it was.
+        Paste a request as your server received it. The debugger tries each known mistake until the signature fits, then
+        names the mistake.{delivery === '' && ' The example has one: press Explain.'}
       </p>
       {delivery === '' ? (
         <DebuggerForm sent={null} webhookId={webhook} />
@@ -44,6 +45,7 @@ function DebuggerForm({ sent, webhookId }: { sent: DeliveryWithExchange | null; 
   const mayWrite = useMayWrite();
   const [chosen, setBy] = useState<Answer['by']>(sent ? 'service' : 'browser');
   const by = mayWrite ? chosen : 'browser';
+  const isExample = sent === null;
   const explain = async (given: FormData) => {
     const request = readRequest(given);
     const received = textOf(given, 'received');
@@ -71,15 +73,17 @@ function DebuggerForm({ sent, webhookId }: { sent: DeliveryWithExchange | null; 
             name="request"
             rows={12}
             required
-            defaultValue={sent?.request ? writeRequest(sent.request as never) : ''}
+            defaultValue={
+              isExample ? exampleRequest(headerPrefix) : sent?.request ? writeRequest(sent.request as never) : ''
+            }
             onChange={clear}
             hint={
               sent
                 ? 'This is what was sent. Replace it with what your server received, exactly, before any parsing.'
-                : 'Headers, an empty line, then the body, exactly as received. Also the output of curl -v, or the event of a function.'
+                : 'Headers, an empty line, then the body, exactly as received. The output of curl -v and the event of a cloud function work, too.'
             }
           />
-          <HowFields {...{ by, setBy, mayWrite, webhookId, clear }} />
+          <HowFields {...{ by, setBy, mayWrite, webhookId, clear, isExample }} />
         </RequestForm>
       </Section>
       <div role="status">{answer && <Verdict {...answer} />}</div>
@@ -94,12 +98,14 @@ function HowFields({
   mayWrite,
   webhookId,
   clear,
+  isExample,
 }: {
   by: Answer['by'];
   setBy: (by: Answer['by']) => void;
   mayWrite: boolean;
   webhookId: string;
   clear: () => void;
+  isExample: boolean;
 }) {
   return (
     <div className="columns">
@@ -128,6 +134,7 @@ function HowFields({
           type="password"
           autoComplete="off"
           placeholder="whsec_…"
+          defaultValue={isExample ? EXAMPLE_SECRET : ''}
           onChange={clear}
         />
       ) : (
@@ -138,7 +145,7 @@ function HowFields({
         name="framework"
         options={[['', 'As the headers say'], ...Object.entries(FRAMEWORKS)]}
         onChange={clear}
-        hint="Of your server, for the advice."
+        hint="The advice is for this framework."
       />
       <TextField
         label="Received at"
@@ -146,7 +153,7 @@ function HowFields({
         type="datetime-local"
         step={1}
         onChange={clear}
-        hint="By the clock of your server. Empty: as its answer says, where that is known."
+        hint="By the clock of your server. Empty: the time of its answer, if known."
       />
     </div>
   );

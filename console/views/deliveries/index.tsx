@@ -2,9 +2,9 @@ import type { Delivery } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { useFilters } from '../../app/filters.tsx';
-import { AttemptTable } from '../../deliveries/attempt-table.tsx';
 import { LogFilters } from '../../deliveries/log-filters.tsx';
 import { isListed, logQuery } from '../../deliveries/log-query.ts';
+import { EventGroups } from '../../deliveries/timeline/event-groups.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
@@ -12,7 +12,7 @@ import { MoreRows, NewRows } from '../../ui/table/table.tsx';
 
 const PAGE = 50;
 
-/** The delivery log over all webhooks. */
+/** The delivery log over all webhooks, by event. */
 export default function DeliveriesView() {
   const query = logQuery(useFilters()[0]);
   const list = useLiveList<Delivery>({
@@ -32,10 +32,10 @@ export default function DeliveriesView() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty title="No deliveries here">
-              <p>Each attempt to send an event to a webhook is an entry.</p>
+              <p>Each event that is sent to a webhook is listed here, with its retries.</p>
             </Empty>
           ) : (
-            <AttemptTable label="Deliveries" rows={rows} withUrl />
+            <EventGroups entries={rows} />
           )
         }
       </Query>

@@ -3,11 +3,13 @@ import { useParams } from '@tanstack/react-router';
 import type { Delivery, EventWithDeliveries } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { webhooksQuery } from '../../api/queries.ts';
-import { AttemptTable } from '../../deliveries/attempt-table.tsx';
+import { groupByWebhook } from '../../deliveries/timeline/groups.ts';
+import { WebhookRows } from '../../deliveries/timeline/webhook-rows.tsx';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { RequestForm } from '../../forms/request-form.tsx';
+import { FoldedJson } from '../../parts/folded-json.tsx';
 import { memberText, prettyJson } from '../../text/json-text.ts';
-import { Code, Id } from '../../ui/copy.tsx';
+import { Id } from '../../ui/copy.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
@@ -38,13 +40,15 @@ export default function EventView() {
         {({ event, payload }) => (
           <>
             <Section>
-              <Facts
-                rows={[
-                  ['Id', <Id key="id" value={event.id} />],
-                  ['Time', <Time key="time" at={event.created_at} exact />],
-                  ['Job', event.job_id && <a href={`#/jobs/${event.job_id}`}>{event.job_id}</a>],
-                ]}
-              />
+              <div className="id-facts">
+                <Facts
+                  rows={[
+                    ['Event', <Id key="id" value={event.id} />],
+                    ['Job', event.job_id && <a href={`#/jobs/${event.job_id}`}>{event.job_id}</a>],
+                    ['Time', <Time key="time" at={event.created_at} exact />],
+                  ]}
+                />
+              </div>
             </Section>
             <Section title="Deliveries">
               {event.deliveries.length === 0 ? (
@@ -52,12 +56,12 @@ export default function EventView() {
                   <p>No active webhook subscribed to this type at the time of the event.</p>
                 </Empty>
               ) : (
-                <AttemptTable label="Deliveries of the event" rows={event.deliveries} withUrl />
+                <WebhookRows label="Deliveries of the event" webhooks={groupByWebhook(event.deliveries)} />
               )}
               {mayWrite && <Resend event={event} />}
             </Section>
             <Section title="Payload">
-              <Code label="Payload" text={payload} />
+              <FoldedJson label="Payload" text={payload} />
             </Section>
           </>
         )}
@@ -87,7 +91,7 @@ function Resend({ event }: { event: EventWithDeliveries }) {
         label="Send it to"
         name="webhook"
         options={active.map(({ id, url }) => [id, url] as const)}
-        hint="Beginning with attempt 1, also where the webhook does not subscribe to the type. Listeners get it too."
+        hint="Starts again with attempt 1. The webhook need not subscribe to the type. Listeners get the event, too."
       />
     </RequestForm>
   );
