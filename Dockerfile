@@ -53,7 +53,13 @@ CMD ["serve"]
 # ffmpeg, its sandbox and pocketsphinx: what `bin/verbatim serve` installs elsewhere.
 FROM base AS tools
 COPY bin bin
+# A PostgreSQL 18 of the distribution is newer than that of the npm package, and is preferred; Debian 13 has none.
 RUN VERBATIM_INSTALL=on bin/verbatim prepare tools \
+ && if apt-cache show postgresql-18 > /dev/null 2>&1; then \
+      mkdir -p /etc/postgresql-common \
+      && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
+      && apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold postgresql-18; \
+    fi \
  && rm -rf /var/lib/apt/lists/*
 
 # The service starts once, as its user, from files that it cannot change: a test of the image.

@@ -73,6 +73,13 @@ export const SETTINGS = {
     'PostgreSQL 15 or newer; without it the embedded database is used',
     read.optional(read.databaseUrl),
   ),
+  postgresBin: setting(
+    'POSTGRES_BIN',
+    null,
+    'folder with the programs of PostgreSQL 18 for the embedded database',
+    read.optional(read.folder),
+    'the newest 18 of the machine and of the npm package',
+  ),
   databaseDirectUrl: setting(
     'DATABASE_DIRECT_URL',
     null,

@@ -30,6 +30,7 @@ export function openMetrics() {
     ...live(registers),
     ...deliveries(registers),
     ...ledger(registers),
+    ...database(registers),
   };
 }
 
@@ -200,6 +201,18 @@ function ledger(registers: Registry[]) {
     ledgerChecked: new Gauge({
       name: 'verbatim_ledger_checked_timestamp_seconds',
       help: 'When all balances were last compared with their ledgers; 0 before the first time.',
+      aggregator: 'max',
+      registers,
+    }),
+  };
+}
+
+function database(registers: Registry[]) {
+  return {
+    postgresVersion: new Gauge({
+      name: 'verbatim_postgresql_info',
+      help: 'Always 1; the label is the release of PostgreSQL that the janitor is connected to.',
+      labelNames: ['version'],
       aggregator: 'max',
       registers,
     }),

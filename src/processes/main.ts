@@ -5,6 +5,7 @@ import { doubtsAbout } from '../config/doubts.ts';
 import { type Config, dataPaths, readConfig } from '../config/settings.ts';
 import type { Sql } from '../db/database.ts';
 import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
+import { NoPostgresError, type Programs } from '../db/embedded/programs.ts';
 import { startEmbedded } from '../db/embedded/server.ts';
 import { NewerSchemaError } from '../db/migrate.ts';
 import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
@@ -51,7 +52,7 @@ async function main(): Promise<void> {
       stopWanted.resolve(1);
     },
     onHolderEnded: (holder) => void node?.release(holder),
-    onReady: (about) => void (isLogText(config.logFormat) && showReady(config, about)),
+    onReady: (about) => void (isLogText(config.logFormat) && showReady(config, about, database?.programs)),
   });
   const database = await openStore({ config, log, secretsKeys: secrets.secretsKeys }, stopping.signal);
   if (!database) {
@@ -84,10 +85,10 @@ function mayOfferModel(config: Config): boolean {
 }
 
 /** At a terminal, the last lines of the start. */
-async function showReady(config: Config, about: Partial<Record<Part, string>>): Promise<void> {
+async function showReady(config: Config, about: Partial<Record<Part, string>>, programs?: Programs): Promise<void> {
   // Loaded at a terminal only: it needs the catalogue of models.
   const { readyLines } = await import('./ready-lines.ts');
-  process.stdout.write(readyLines(config, about));
+  process.stdout.write(readyLines(config, about, programs));
 }
 
 async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
@@ -106,7 +107,14 @@ async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
 
 type Start = { config: Config; log: Log; secretsKeys: Buffer[] };
 
-type Store = { url: string; directUrl?: string; maxConnections?: number; stop(): Promise<void> };
+type Store = {
+  url: string;
+  directUrl?: string;
+  maxConnections?: number;
+  /** Of the embedded database. */
+  programs?: Programs;
+  stop(): Promise<void>;
+};
 
 /**
  * The database of this node, migrated: the one that DATABASE_URL names, else the embedded one.
@@ -151,9 +159,11 @@ async function joinDatabase(database: Store, config: Config, log: Log, signal: A
 /** Keeps the embedded PostgreSQL running: its address stays the same, so the roles' pools just connect again. */
 async function openEmbedded(start: Start, stopWanted: AbortSignal): Promise<Store | null> {
   const { config, log } = start;
-  const options = { dir: dataPaths(config.dataDir).database, log };
+  const options = { dir: dataPaths(config.dataDir).database, postgresBin: config.postgresBin, log };
   let stopping = false;
   let server = await startEmbedded(options);
+  const { version, bin } = server.programs;
+  log.info({ version, bin }, 'the embedded PostgreSQL runs');
   // The client is loaded while PostgreSQL starts and the roles load their code: they are not to wait for it.
   const { bringUpToDate } = await import('./outside-database.ts');
   try {
@@ -185,6 +195,7 @@ async function openEmbedded(start: Start, stopWanted: AbortSignal): Promise<Stor
 
   return {
     url: server.url,
+    programs: server.programs,
     async stop() {
       stopping = true;
       await server.stop();
@@ -196,7 +207,7 @@ main().catch((error: unknown) => {
   // What the operator can mend is said in a sentence; anything else is ours, with its stack.
   const isOperators = [
     ...[ConfigError, UnusableDatabaseError, NewerSchemaError, DirectoryTakenError, SandboxError],
-    FolderError,
+    ...[FolderError, NoPostgresError],
   ].some((kind) => error instanceof kind);
   console.error(isOperators ? (error as Error).message : error);
   const isOfConfig = [FolderError, ConfigError, UnknownKeyError].some((kind) => error instanceof kind);

@@ -7,15 +7,19 @@ import { readyLines } from './ready-lines.ts';
 
 const TOKEN = 'a-token-of-the-operator-with-32-characters';
 
-test('a start shows the console, the engine with a better one, where the token lies, and how to stop', () => {
+test('a start shows the console, the engine with a better one, the database, where the token lies, and how to stop', () => {
   const config = readConfig({ DATA_DIR: '/data', VERBATIM_COMMAND: 'bin/verbatim' });
 
-  const lines = readyLines(config, { http: 'http://127.0.0.1:8080/', transcriber: 'pocketsphinx' }).split('\n');
+  const about = { http: 'http://127.0.0.1:8080/', transcriber: 'pocketsphinx' };
+  const programs = { bin: '/usr/lib/postgresql/18/bin', version: '18.7', packageFolder: null };
+
+  const lines = readyLines(config, about, programs).split('\n');
 
   assert.match(lines[0]!, /^Verbatim \d+\.\d+\.\d+ is ready\.$/);
   assert.deepEqual(lines.slice(1), [
     '  console      http://127.0.0.1:8080/',
     '  engine       pocketsphinx (basic; "bin/verbatim models pull parakeet-110m" and a restart give a better one)',
+    '  database     PostgreSQL 18.7, embedded (/usr/lib/postgresql/18/bin)',
     '  admin token  /data/admin-token',
     '  Ctrl-C stops the service.',
     '',
@@ -25,7 +29,10 @@ test('a start shows the console, the engine with a better one, where the token l
 test('the token of the settings is not shown, and a node without console and engine says so', () => {
   const text = readyLines(readConfig({ ADMIN_TOKEN: TOKEN }), {});
 
-  assert.match(text, /console {6}none on this node\n {2}engine {7}none on this node\n.*as set in ADMIN_TOKEN/);
+  assert.match(
+    text,
+    /console {6}none on this node\n {2}engine {7}none on this node\n {2}database {5}as set in DATABASE_URL\n.*as set in ADMIN_TOKEN/,
+  );
   assert.ok(!text.includes(TOKEN));
 });
 

@@ -13,10 +13,11 @@ type Link = { source: string; target: string };
  * initdb starts PostgreSQL through a shell, which removes the variable for libraries there, so that the links have to
  * be in the package.
  * @param dir  folder of the database
- * @param packageFolder  of the embedded PostgreSQL
+ * @param packageFolder  of the npm package; null for the machine's own PostgreSQL, which finds its libraries
  */
-export function postgresEnvironment(dir: string, packageFolder: string): Record<string, string> {
+export function postgresEnvironment(dir: string, packageFolder: string | null): Record<string, string> {
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
+  if (packageFolder === null) return environment;
   const links: Link[] = JSON.parse(fs.readFileSync(path.join(packageFolder, 'native/pg-symlinks.json'), 'utf8'));
   if (process.platform === 'darwin') {
     for (const { source, target } of links) link(path.basename(source), path.join(packageFolder, target));

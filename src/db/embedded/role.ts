@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { syncFolder } from '../../platform/files/durable-names.ts';
 import { postgresEnvironment } from './libraries.ts';
-import { asPostgresUser, packageFolder, programPath } from './place.ts';
+import { asPostgresUser } from './place.ts';
+import type { Programs } from './programs.ts';
 
 /** Owns the cluster; it cannot log in. */
 export const SUPERUSER = 'verbatim';
@@ -23,6 +24,7 @@ export type RolePlace = {
   dir: string;
   cluster: string;
   settings: Record<string, string>;
+  programs: Programs;
   /** For tests, which create a database each. */
   mayCreateDatabases: boolean;
 };
@@ -96,14 +98,14 @@ $$;
 }
 
 /** Runs statements in PostgreSQL's single-user mode: without a socket, a login or other connections. */
-async function runAsSuperuser({ dir, cluster, settings }: RolePlace, sql: string): Promise<void> {
+async function runAsSuperuser({ dir, cluster, settings, programs }: RolePlace, sql: string): Promise<void> {
   const flags = Object.entries({ ...settings, exit_on_error: 'on' }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
   const options = ['--single', '-j', '-D', cluster, ...flags, DATABASE];
-  const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), ...options]);
-  const env = postgresEnvironment(dir, packageFolder());
+  const [command, ...args] = asPostgresUser(dir, [path.join(programs.bin, 'postgres'), ...options]);
+  const env = postgresEnvironment(dir, programs.packageFolder);
   const server = spawn(command!, args, { cwd: '/', env, stdio: ['pipe', 'ignore', 'pipe'] });
   const timer = setTimeout(() => server.kill('SIGKILL'), SETUP_TIMEOUT_MS);
   let complaint = '';

@@ -11,7 +11,8 @@ import pg from 'pg';
 import { recordNames } from '../../../test/fixtures/processes/recorded-names.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { postgresEnvironment } from './libraries.ts';
-import { asPostgresUser, makeFolder, packageFolder, programPath } from './place.ts';
+import { asPostgresUser, makeFolder } from './place.ts';
+import { findPrograms } from './programs.ts';
 import { startEmbedded } from './server.ts';
 
 const log = { debug() {}, warn() {} };
@@ -330,9 +331,10 @@ function openEnvironment(name = 'database') {
   /** PostgreSQL as an earlier start may have left it: without anybody who stops it. */
   function spawnServer(wrap: (command: string[]) => string[]): ChildProcess {
     const flags = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${dir}`];
-    const command = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
+    const { bin, packageFolder } = findPrograms();
+    const command = asPostgresUser(dir, [path.join(bin, 'postgres'), '-D', cluster, ...flags]);
     const [program, ...args] = wrap(command.map((word) => (word === 'INT' ? 'clear' : word)));
-    const env = postgresEnvironment(dir, packageFolder());
+    const env = postgresEnvironment(dir, packageFolder);
     const child = spawn(program!, args, { cwd: '/', env, stdio: 'ignore' });
     undo.push(() => kill(child));
     return child;

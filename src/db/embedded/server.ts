@@ -8,7 +8,8 @@ import { BOUNDS } from '../../rules/bounds.ts';
 import { claimDirectory } from './folder-lock.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { postgresEnvironment } from './libraries.ts';
-import { asPostgresUser, makeFolder, packageFolder, programPath, socketFolder } from './place.ts';
+import { asPostgresUser, makeFolder, socketFolder } from './place.ts';
+import { findPrograms, type Programs } from './programs.ts';
 import { passwordFile, prepareRole, SUPERUSER, serviceUrl } from './role.ts';
 
 /** A PostgreSQL that belongs to this process. */
@@ -16,6 +17,7 @@ export type EmbeddedDatabase = {
   /** `postgres://…` over the Unix socket, with the password, for openDatabase. */
   url: string;
   pid: number;
+  programs: Programs;
   /** Shuts PostgreSQL down cleanly and frees the directory; open connections are ended. */
   stop(): Promise<void>;
   /** Calls back once if PostgreSQL ends without `stop`; the directory is unlocked, so it can be started again. */
@@ -28,6 +30,8 @@ export type EmbeddedOptions = {
   log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** Further settings of PostgreSQL. */
   settings?: Record<string, string>;
+  /** Folder of the programs of PostgreSQL 18; absent: the newest that the machine has. */
+  postgresBin?: string | null;
   /** For tests, which create a database each. */
   mayCreateDatabases?: boolean;
 };
@@ -82,6 +86,7 @@ const SETTINGS = {
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const { dir, log, mayCreateDatabases = false } = options;
+  const programs = findPrograms({ bin: options.postgresBin ?? null });
   makeFolder(dir);
   const claim = claimDirectory(dir);
   try {
@@ -89,16 +94,16 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     const socket = socketFolder(dir);
     if (!fs.existsSync(cluster)) finishCluster(dir, cluster);
     await clearLeftovers({ cluster, socket });
-    if (!fs.existsSync(cluster)) await makeCluster(dir, cluster);
+    if (!fs.existsSync(cluster)) await makeCluster(dir, cluster, programs);
     // Also for a start that was killed between a rename and the sync.
     syncFolder(dir);
     const settings = { ...SETTINGS, ...options.settings, unix_socket_directories: socket };
-    await prepareRole({ dir, cluster, settings, mayCreateDatabases });
+    await prepareRole({ dir, cluster, settings, programs, mayCreateDatabases });
     const url = serviceUrl(dir, socket);
-    const server = await launch({ dir, cluster, settings });
+    const server = await launch({ dir, cluster, settings, programs });
     const tail = followLog(server, log);
     await untilReady(server, cluster, tail);
-    return handle(server, { url, release: claim.release, tail });
+    return handle(server, { url, programs, release: claim.release, tail });
   } catch (cause) {
     claim.release();
     throw cause;
@@ -121,12 +126,12 @@ function finishCluster(dir: string, cluster: string): void {
 }
 
 /** initdb writes into a temporary folder, which is renamed when it is complete: a kill leaves no partial cluster. */
-async function makeCluster(dir: string, cluster: string): Promise<void> {
+async function makeCluster(dir: string, cluster: string, { bin, packageFolder }: Programs): Promise<void> {
   const making = `${cluster}.making`;
   fs.rmSync(making, { recursive: true, force: true });
   const options = ['-D', making, '-U', SUPERUSER, '-A', 'reject', '--no-locale', '-E', 'UTF8'];
-  const [command, ...args] = asPostgresUser(dir, [programPath('initdb'), ...options]);
-  const env = postgresEnvironment(dir, packageFolder());
+  const [command, ...args] = asPostgresUser(dir, [path.join(bin, 'initdb'), ...options]);
+  const env = postgresEnvironment(dir, packageFolder);
   const initdb = spawn(command!, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe'] });
   await untilStarted(initdb, 'initdb');
   let complaint = '';
@@ -138,15 +143,15 @@ async function makeCluster(dir: string, cluster: string): Promise<void> {
   fs.renameSync(making, cluster);
 }
 
-type Launch = { dir: string; cluster: string; settings: Record<string, string> };
+type Launch = { dir: string; cluster: string; settings: Record<string, string>; programs: Programs };
 
-async function launch({ dir, cluster, settings }: Launch): Promise<ChildProcess> {
+async function launch({ dir, cluster, settings, programs }: Launch): Promise<ChildProcess> {
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
+  const [command, ...args] = asPostgresUser(dir, [path.join(programs.bin, 'postgres'), '-D', cluster, ...flags]);
   // In a session of its own, so that Ctrl-C on the terminal does not end it before the connections are closed.
   const server = spawn(command!, args, {
     cwd: '/',
-    env: postgresEnvironment(dir, packageFolder()),
+    env: postgresEnvironment(dir, programs.packageFolder),
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
@@ -198,9 +203,9 @@ function isReady(server: ChildProcess, cluster: string): boolean {
   }
 }
 
-type Handle = { url: string; release: () => void; tail: string[] };
+type Handle = { url: string; programs: Programs; release: () => void; tail: string[] };
 
-function handle(server: ChildProcess, { url, release, tail }: Handle): EmbeddedDatabase {
+function handle(server: ChildProcess, { url, programs, release, tail }: Handle): EmbeddedDatabase {
   const exited = once(server, 'exit').then(([code, signal]) => {
     release();
     return `${signal ?? `code ${code}`}: ${tail.at(-1) ?? 'no output'}`;
@@ -219,6 +224,7 @@ function handle(server: ChildProcess, { url, release, tail }: Handle): EmbeddedD
   return {
     url,
     pid: server.pid!,
+    programs,
     stop: () => (stopping ??= stop()),
     onExit: (callback) => {
       exited.then((reason) => stopping ?? callback(reason));

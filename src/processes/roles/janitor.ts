@@ -16,6 +16,7 @@ import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
 import { eraseAccounts } from '../../operator/erase-accounts.ts';
+import { readServerVersion } from '../../operator/version-store.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { USAGE_HOURS_KEPT_DAYS } from '../../rules/jobs/usage-range.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
@@ -185,9 +186,16 @@ async function repeat(task: Task, { log, clock }: Runtime, signal: AbortSignal):
 }
 
 async function measureBacklogs({ db, metrics }: Runtime & { metrics: Metrics }): Promise<void> {
-  const [jobs, deliveries] = await Promise.all([measureJobBacklog(db), measureDeliveryBacklog(db)]);
+  const [jobs, deliveries, version] = await Promise.all([
+    measureJobBacklog(db),
+    measureDeliveryBacklog(db),
+    readServerVersion(db),
+  ]);
   metrics.jobsDue.set(jobs.due);
   metrics.jobsOldestDueSeconds.set(jobs.oldestDueSeconds);
   metrics.deliveriesPastDue.set(deliveries.due);
   metrics.deliveriesOldestDueSeconds.set(deliveries.oldestDueSeconds);
+  // An upgrade while this process runs leaves one label.
+  metrics.postgresVersion.reset();
+  metrics.postgresVersion.set({ version }, 1);
 }
