@@ -8,9 +8,11 @@ import { startSession } from '../keys/sessions.ts';
 import type { Membership } from './member-store.ts';
 
 const SESSION_MS = 7 * 24 * 3_600_000;
-// Per minute. A team may be behind one address; of one email the password is guessed by nobody at this rate.
+// Per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address does not keep
+// the owner of an email out.
 const PER_ADDRESS = { maxWrong: 60, maxWrongOfAll: 600 };
-const PER_EMAIL = { maxWrong: 10, maxWrongOfAll: 600 };
+const PER_ADDRESS_AND_EMAIL = { maxWrong: 10, maxWrongOfAll: 600 };
+const PER_EMAIL = { maxWrong: 100, maxWrongOfAll: 600 };
 
 type ReadHeader = (name: string) => string | null;
 
@@ -22,9 +24,10 @@ export async function startUserSession(tx: Sql, { shard, id, accountId }: Member
   return await startSession(tx, { shard, id, expiresAt: null }, { keepMs: SESSION_MS, header });
 }
 
-/** Counts who tries to sign in on this node: by address, and by email. */
+/** Counts who tries to sign in on this node: by address, by email, and by both. */
 export class Attempts {
   readonly #ofAddress = new WrongTokens(PER_ADDRESS);
+  readonly #ofBoth = new WrongTokens(PER_ADDRESS_AND_EMAIL);
   readonly #ofEmail = new WrongTokens(PER_EMAIL);
 
   /**
@@ -34,13 +37,11 @@ export class Attempts {
    */
   add(address: string, email: string | null): void {
     const client = clientOf(address);
-    const seconds = Math.max(
-      this.#ofAddress.retryAfterSeconds(client) ?? 0,
-      (email !== null && this.#ofEmail.retryAfterSeconds(email)) || 0,
-    );
+    const counts: [WrongTokens, string][] = [[this.#ofAddress, client]];
+    if (email !== null) counts.push([this.#ofBoth, `${client} ${email}`], [this.#ofEmail, email]);
+    const seconds = Math.max(...counts.map(([attempts, name]) => attempts.retryAfterSeconds(name) ?? 0));
     if (seconds > 0) throw tooMany(seconds);
-    this.#ofAddress.add(client);
-    if (email !== null) this.#ofEmail.add(email);
+    for (const [attempts, name] of counts) attempts.add(name);
   }
 }
 

@@ -87,7 +87,7 @@ test('a wrong password and an unknown email get the same answer', async () => {
   assert.equal(known![0], 401);
 });
 
-test('after 10 attempts in a minute an email is refused with the right password too, others are not', async () => {
+test('after 10 attempts in a minute an address is refused for an email, with the right password too', async () => {
   await using fixture = await openAccountFixture();
   const owner = await setUp(fixture);
   await join(fixture, owner, 'member');
