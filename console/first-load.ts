@@ -23,6 +23,7 @@ import './ui/button.tsx';
 import './ui/copy.tsx';
 import './ui/dialog.tsx';
 import './ui/field.tsx';
+import './app/filter-range.tsx';
 import './app/filters.tsx';
 import './ui/menu/icon-button.tsx';
 import './ui/menu/menu-button.tsx';

@@ -1,5 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useId, useState } from 'react';
+import { ChevronDown, ListFilter, Search } from 'lucide-react';
+import { Children, type ReactNode, useEffect, useState } from 'react';
+import type { MenuGroup } from '../ui/aria/aria-menu.tsx';
+import { Button } from '../ui/button.tsx';
+import { MenuButton } from '../ui/menu/menu-button.tsx';
 
 // Filters of a list. They are in the address, so that a link or a reload shows the same list.
 //
@@ -26,42 +30,64 @@ function withoutEmpty(values: FilterValues): FilterValues {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
 
-/** The row of filters above a list. */
+/** The row of filters above a list. On phones all but the first are behind a button. */
 export function Filters({ children }: { children: ReactNode }) {
-  return <search className="filters">{children}</search>;
+  const [isOpen, setOpen] = useState(false);
+  const [first, ...others] = Children.toArray(children);
+  return (
+    <search className={isOpen ? 'filters open' : 'filters'}>
+      {first}
+      {others.length > 0 && (
+        <Button className="filters-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <ListFilter /> Filter
+        </Button>
+      )}
+      {others}
+    </search>
+  );
 }
 
 type FilterProps = { name: string; label: string };
 
-/** @param values  what can be chosen: words, or pairs of value and label */
+/**
+ * A menu of values. @param values  what can be chosen: words, or pairs of value and label
+ * @param all  the entry that removes the filter
+ */
 export function FilterSelect({
   name,
   label,
   values,
-  all = 'all',
+  all = 'All',
 }: FilterProps & { values: readonly (string | readonly [string, string])[]; all?: string }) {
-  const id = useId();
   const [filters, change] = useFilters();
+  const chosen = filters[name] ?? '';
+  const options = [['', all], ...values.map((entry) => (typeof entry === 'string' ? [entry, entry] : entry))] as const;
+  const entries = options.map(([value = '', text = '']) => ({
+    key: value || 'all',
+    label: text,
+    isChosen: value === chosen,
+    act: () => change({ [name]: value }),
+  }));
+  const shown = entries.find(({ isChosen }) => isChosen)?.label ?? chosen;
+  return <FilterMenu label={label} value={chosen === '' && all === 'All' ? null : shown} groups={[{ entries }]} />;
+}
+
+/** The button of a filter, which has its value, and its menu. @param value  null: the filter is not set */
+export function FilterMenu({
+  label,
+  value,
+  groups,
+}: {
+  label: string;
+  value: string | null;
+  groups: readonly MenuGroup[];
+}) {
   return (
-    <span className="filter">
-      <label htmlFor={id}>{label}</label>
-      <select
-        id={id}
-        name={name}
-        value={filters[name] ?? ''}
-        onChange={(event) => change({ [name]: event.target.value })}
-      >
-        <option value="">{all}</option>
-        {values.map((entry) => {
-          const [value, text] = typeof entry === 'string' ? [entry, entry] : entry;
-          return (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          );
-        })}
-      </select>
-    </span>
+    <MenuButton className={value === null ? 'button filter-button' : 'button filter-button set'} groups={groups}>
+      {label}
+      {value !== null && <b>{value}</b>}
+      <ChevronDown />
+    </MenuButton>
   );
 }
 
@@ -71,10 +97,9 @@ const TYPING_PAUSE_MS = 350;
 export function FilterText({
   name,
   label,
-  placeholder,
+  placeholder = label,
   type = 'search',
 }: FilterProps & { placeholder?: string; type?: 'search' | 'number' }) {
-  const id = useId();
   const [filters, change] = useFilters();
   const inAddress = filters[name] ?? '';
   const [typed, setTyped] = useState({ text: inAddress, from: inAddress });
@@ -86,36 +111,17 @@ export function FilterText({
     return () => clearTimeout(timer);
   }, [text, inAddress]);
   return (
-    <span className="filter">
-      <label htmlFor={id}>{label}</label>
+    <label className="filter-text">
+      <Search />
+      <span className="hidden">{label}</span>
       <input
-        id={id}
         name={name}
         type={type}
         value={text}
         placeholder={placeholder}
         onChange={(event) => setTyped({ text: event.target.value, from: inAddress })}
       />
-    </span>
-  );
-}
-
-/** A time, which the user enters in the time zone of the browser and the address has in UTC. */
-export function FilterTime({ name, label }: FilterProps) {
-  const id = useId();
-  const [filters, change] = useFilters();
-  const onChange = (local: string) => change({ [name]: local ? new Date(local).toISOString() : '' });
-  return (
-    <span className="filter">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        type="datetime-local"
-        value={localTime(filters[name])}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </span>
+    </label>
   );
 }
 

@@ -49,16 +49,15 @@ export function AttemptTable({
       ? [
           {
             head: 'Webhook',
-            isLong: true,
             cell: (entry: Delivery) => <span className="url">{entry.url ?? entry.webhook_id}</span>,
           },
         ]
       : []),
-    { head: 'Status', cell: (entry) => <Badge>{entry.status}</Badge> },
-    { head: 'Attempt', cell: (entry) => entry.attempt, isNumber: true },
-    { head: 'Answer', isLong: true, cell: answerOf },
-    { head: 'Took', cell: (entry) => milliseconds(entry.duration_ms), isNumber: true },
-    { head: 'Time', cell: (entry) => <Time at={timeOf(entry)} /> },
+    { head: 'Status', width: 7.5, phone: 'side', cell: (entry) => <Badge>{entry.status}</Badge> },
+    { head: 'Attempt', width: 5, phone: 'hidden', cell: (entry) => entry.attempt, isNumber: true },
+    { head: 'Answer', width: 11, cell: answerOf },
+    { head: 'Took', width: 5.5, cell: (entry) => milliseconds(entry.duration_ms), isNumber: true },
+    { head: 'Time', width: 7.5, cell: (entry) => <Time at={timeOf(entry)} /> },
   ];
   return (
     <Table label={label} rows={rows} keyOf={(entry) => entry.id} columns={columns} {...(selection && { selection })} />

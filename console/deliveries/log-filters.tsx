@@ -1,4 +1,5 @@
-import { FilterSelect, Filters, FilterText, FilterTime } from '../app/filters.tsx';
+import { FilterRange } from '../app/filter-range.tsx';
+import { FilterSelect, Filters, FilterText } from '../app/filters.tsx';
 import { EVENT_TYPES } from '../event-types.ts';
 import { FAILURE_REASONS, reasonTitle } from './failure-advice.ts';
 
@@ -6,14 +7,13 @@ import { FAILURE_REASONS, reasonTitle } from './failure-advice.ts';
 export function LogFilters() {
   return (
     <Filters>
+      <FilterText name="event_id" label="Event id" />
       <FilterSelect name="status" label="Status" values={['succeeded', 'failed', 'pending', 'dropped']} />
       <FilterSelect name="event_type" label="Event" values={EVENT_TYPES} />
       <FilterSelect name="reason" label="Reason" values={FAILURE_REASONS.map((name) => [name, reasonTitle(name)])} />
       <FilterSelect name="status_class" label="Answer" values={['2xx', '3xx', '4xx', '5xx']} />
       <FilterSelect name="attempt" label="Attempt" values={['1', '2', '3', '4']} />
-      <FilterTime name="after" label="After" />
-      <FilterTime name="before" label="Before" />
-      <FilterText name="event_id" label="Event id" placeholder="evt_…" />
+      <FilterRange />
     </Filters>
   );
 }

@@ -15,17 +15,24 @@ export const JOB_COLUMNS: Column<JobSummary>[] = [
       </a>
     ),
   },
-  { head: 'Status', cell: (job) => <JobStatus job={job} /> },
-  { head: 'Plan', cell: ({ plan }) => plan },
+  { head: 'Status', width: 11, phone: 'side', cell: (job) => <JobStatus job={job} /> },
+  { head: 'Plan', width: 4, phone: 'hidden', cell: ({ plan }) => plan },
   {
     head: 'Length',
+    width: 5.5,
     cell: (job) => (job.duration_seconds === null ? '–' : clockTime(job.duration_seconds)),
     isNumber: true,
   },
-  { head: 'Size', cell: (job) => (job.size_bytes === null ? '–' : byteSize(job.size_bytes)), isNumber: true },
-  { head: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
-  { head: 'Process', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
-  { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    head: 'Size',
+    width: 5.5,
+    phone: 'hidden',
+    cell: (job) => (job.size_bytes === null ? '–' : byteSize(job.size_bytes)),
+    isNumber: true,
+  },
+  { head: 'Attempts', width: 5.5, phone: 'hidden', cell: ({ attempts }) => attempts, isNumber: true },
+  { head: 'Process', width: 7, phone: 'hidden', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
+  { head: 'Created', width: 7.5, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 function JobStatus({ job: { status, progress, error_type } }: { job: JobSummary }) {

@@ -7,18 +7,21 @@ import { Time } from '../ui/time.tsx';
 /** The columns of a list of API keys, the last one with a button that revokes the key after a question. */
 export function keyColumns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
   return [
-    { head: 'Name', isLong: true, cell: ({ name }) => name ?? '–' },
-    { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+    { head: 'Name', cell: ({ name }) => name ?? '–' },
+    { head: 'Key', width: 9, phone: 'side', cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
-    { head: 'Created', cell: (key) => <Time at={key.created_at} /> },
-    { head: 'Last used', cell: (key) => <Time at={key.last_used_at} /> },
-    { head: 'Expires', cell: (key) => <Expiry at={key.expires_at} /> },
+    { head: 'Created', width: 7.5, phone: 'hidden', cell: (key) => <Time at={key.created_at} /> },
+    { head: 'Last used', width: 7.5, cell: (key) => <Time at={key.last_used_at} /> },
+    { head: 'Expires', width: 7, cell: (key) => <Expiry at={key.expires_at} /> },
     {
       head: 'Action',
+      width: 6.5,
       cell: (key) => (
         <ConfirmButton
+          look="quiet"
+          className="danger"
           title={`Revoke the key ${key.name ? `“${key.name}”` : `${key.prefix}…`}?`}
-          text="Requests with it are refused at once, and its open streams end."
+          text="The service refuses requests with this key at once, and ends its open streams."
           confirm="Revoke"
           act={() => revoke(key)}
           aria-label={`Revoke ${key.name ?? key.prefix}`}

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { List } from '../api/list.ts';
 import { Query } from '../ui/state.tsx';
-import { type Column, MoreRows, Table } from '../ui/table/table.tsx';
+import { type Column, MoreRows, Table, TableSkeleton } from '../ui/table/table.tsx';
 
 /**
  * A list of the API as a table, with a button for the next page.
@@ -21,7 +21,7 @@ export function ListRows<Item extends { id: string }>({
 }) {
   return (
     <>
-      <Query of={list}>
+      <Query of={list} skeleton={<TableSkeleton columns={columns} />}>
         {(rows) =>
           rows.length === 0 ? empty : <Table label={label} rows={rows} keyOf={({ id }) => id} columns={columns} />
         }

@@ -15,12 +15,21 @@ import { Code } from './copy.tsx';
 type QueryState<Value> = { data: Value | undefined; error: unknown; refetch: () => unknown };
 
 /** Data that was loaded before stays while a later request fails; the error is shown above it. */
-export function Query<Value>({ of, children }: { of: QueryState<Value>; children: (value: Value) => ReactNode }) {
+export function Query<Value>({
+  of,
+  skeleton = <Loading />,
+  children,
+}: {
+  of: QueryState<Value>;
+  /** Takes the place of the content while it loads. */
+  skeleton?: ReactNode;
+  children: (value: Value) => ReactNode;
+}) {
   const { data, error, refetch } = of;
   return (
     <>
       {error !== null && error !== undefined && <Problem error={error} retry={() => void refetch()} />}
-      {data !== undefined ? children(data) : !error && <Loading />}
+      {data !== undefined ? children(data) : !error && skeleton}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { until } from '../fixtures/until.ts';
 import { toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
+import { choose } from './harness/menu.ts';
 
 // Home, usage, keys and start.
 
@@ -27,8 +28,9 @@ export const flows: Flow[] = [
       await until('the failure', async () => (await api.webhooks.get(id)).consecutive_failures > 0);
       await page.reload();
 
-      await page.locator('.notice.problem').getByText('failed once, since').waitFor();
-      await page.locator('.notice.problem').getByText('dns').waitFor();
+      const failing = page.getByRole('region', { name: '1 webhook fails' });
+      await failing.getByText('1 failed').waitFor();
+      await failing.getByText('dns', { exact: true }).waitFor();
       await page.getByRole('link', { name: 'hello.wav' }).waitFor();
     },
   },
@@ -44,7 +46,7 @@ export const flows: Flow[] = [
       assert.deepEqual((await rows.locator('td:nth-child(2)').allTextContents()).sort(), ['lite', 'pro']);
       await page.locator('canvas').waitFor();
 
-      await page.getByLabel('By', { exact: true }).selectOption('hour');
+      await choose(page, /^By/, 'hour');
       await page.locator('figcaption', { hasText: 'Minutes of audio by hour' }).waitFor();
       const saving = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download as CSV' }).click();

@@ -16,7 +16,7 @@ const FIRST_SCRIPTS_BYTES = 140_000;
 const STYLE_BYTES = 12_000;
 const VIEW_BYTES = 35_000;
 /** Dialogs, menus and tabs, which are loaded after the first view. */
-const PARTS_BYTES = 75_000;
+const PARTS_BYTES = 65_000;
 const FIRST_REQUESTS = 6;
 
 const sources = [...readSources(['console'], '.ts'), ...readSources(['console'], '.tsx')];

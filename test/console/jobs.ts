@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
+import { choose } from './harness/menu.ts';
 
 export const flows: Flow[] = [
   {
@@ -31,7 +32,7 @@ export const flows: Flow[] = [
       await api.transcribe(toneFile('planet'), { plan: 'lite' });
       await open(key, '/jobs');
 
-      await page.getByLabel('Plan').selectOption('lite');
+      await choose(page, 'Plan', 'lite');
       await page.getByRole('link', { name: 'hello.wav' }).waitFor({ state: 'detached' });
       assert.match(page.url(), /#\/jobs\?plan=lite$/);
       await page.reload();
@@ -39,9 +40,34 @@ export const flows: Flow[] = [
       assert.equal(await page.getByRole('link', { name: 'hello.wav' }).count(), 0);
 
       await page.getByLabel('Name or id').fill('nothing like it');
-      await page.getByText('No job fits these filters.').waitFor();
+      await page.getByText('No jobs match these filters.').waitFor();
       await page.getByRole('button', { name: 'As code' }).click();
       await page.getByText("plan=lite&query=nothing+like+it'").waitFor();
+    },
+  },
+  {
+    title: 'a list is limited to a preset of time, or to days of a calendar',
+    async run({ page, account, open, checkView }) {
+      const { key, api } = await account();
+      await api.transcribe(toneFile('hello'));
+      await open(key, '/jobs');
+      const row = page.getByRole('link', { name: 'hello.wav' });
+
+      await choose(page, 'Time', 'Last hour');
+      await page.getByRole('button', { name: 'Time Last hour' }).waitFor();
+      await row.waitFor();
+      assert.match(page.url(), /#\/jobs\?created_after=/);
+
+      await choose(page, 'Time', 'Choose days…');
+      await page.getByRole('dialog', { name: 'Days' }).getByRole('button', { name: 'Previous' }).click();
+      await checkView('range-of-days');
+      await page.getByRole('button', { name: / 1 \w+ 20\d\d/ }).click();
+      await page.getByRole('button', { name: / 3 \w+ 20\d\d/ }).click();
+      await page.getByText('No jobs match these filters.').waitFor();
+      await page.getByRole('button', { name: /^Time 1 \w+ – 3 \w+$/ }).waitFor();
+
+      await choose(page, /^Time/, 'Any time');
+      await row.waitFor();
     },
   },
   {

@@ -3,6 +3,7 @@ import type { Delivery } from '../../sdk/src/api.ts';
 import { until } from '../fixtures/until.ts';
 import { type ConsoleAccount, toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
+import { choose } from './harness/menu.ts';
 
 const EVENTS: ['transcription.completed'] = ['transcription.completed'];
 
@@ -121,14 +122,14 @@ export const flows: Flow[] = [
       const rows = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
       await rows.getByText('webhook.test').waitFor();
       assert.equal(await rows.count(), 1);
-      await page.locator('select[name=status]').selectOption('');
-      await page.locator('select[name=status_class]').selectOption('2xx');
+      await choose(page, 'Status', 'All');
+      await choose(page, 'Answer', '2xx');
       await rows.getByText('transcription.failed').waitFor();
       assert.match(page.url(), /status_class=2xx/);
-      await page.locator('select[name=status_class]').selectOption('');
-      await page.locator('select[name=reason]').selectOption('timeout');
+      await choose(page, 'Answer', 'All');
+      await choose(page, 'Reason', 'Timeout');
       await page.getByText('No deliveries here').waitFor();
-      await page.locator('select[name=reason]').selectOption('');
+      await choose(page, 'Reason', 'All');
 
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await page.getByRole('button', { name: /^Send \d again$/ }).click();
@@ -173,7 +174,7 @@ export const flows: Flow[] = [
       assert.equal(await table.locator('tbody td.number').first().textContent(), '1');
       await checkView('webhook-failing');
 
-      await page.locator('select[name=span]').selectOption('7d');
+      await choose(page, 'Time', '7 days');
       await page.waitForURL(/span=7d/);
       await page.locator('.chart canvas').first().waitFor();
     },

@@ -1,6 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Autocomplete, Input, Menu, MenuItem, SearchField } from 'react-aria-components';
+import { Autocomplete } from 'react-aria-components/Autocomplete';
+import { Menu, MenuItem } from 'react-aria-components/Menu';
+import { Input, SearchField } from 'react-aria-components/SearchField';
 import { findDelivery } from '../../api/find-delivery.ts';
 import { preferences, setPreference } from '../../session/preferences.ts';
 import { session } from '../../session/session.ts';

@@ -1,14 +1,16 @@
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Dialog, Heading } from 'react-aria-components/Dialog';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 
 /** See ui/dialog.tsx. Rendered while the dialog is open. */
 export type DialogProps = {
   title: string;
   /** Called for Escape, the close button and a click beside the dialog. */
   onClose: () => void;
-  /** `wide` for code, `palette`, `drawer` at the left edge. */
-  look?: 'wide' | 'palette' | 'drawer';
+  /** `wide` for code, `drawer` at the left edge. */
+  look?: 'wide' | 'narrow' | 'palette' | 'drawer';
   children: ReactNode;
 };
 

@@ -6,7 +6,7 @@ import {
   UNSTABLE_ToastContent as ToastContent,
   UNSTABLE_ToastQueue as ToastQueue,
   UNSTABLE_ToastRegion as ToastRegion,
-} from 'react-aria-components';
+} from 'react-aria-components/Toast';
 
 const MAX_TOASTS = 3;
 /** The messages that are shown. */

@@ -2,20 +2,25 @@ import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'reac
 import { Button } from '../button.tsx';
 import type { Measure } from './virtual-rows.tsx';
 
-// A table of rows that are links. j and k move between the rows, x selects one, Enter opens it (app/navigation); the
-// first link of a row is the one that opens it. On narrow screens each row is a block.
+// A table of rows that are links. With columns of fixed widths, rows have one line: what does not fit has an ellipsis,
+// and is shown on hover. j and k move between the rows, x selects one, Enter or a click opens it (app/navigation); the
+// first link of a row is the one that opens it. On phones each row has two lines.
 //
 //   <Table label="Jobs" rows={jobs} keyOf={(job) => job.id}
-//     columns={[{ head: 'File', cell: (job) => <Link …/> }, { head: 'Cost', cell: …, isNumber: true }]} />
+//     columns={[{ head: 'File', cell: (job) => <Link …/> }, { head: 'Cost', width: 6, isNumber: true, cell: … }]} />
 //   const selection = useSelection();   …   <Table selection={selection} …/>      with a box in each row
 
 export type Column<Row> = {
   head: string;
   cell: (row: Row) => ReactNode;
-  /** Aligned to the right, on one line. */
+  /** Aligned to the right. */
   isNumber?: boolean;
-  /** Holds names or messages of strangers: broken anywhere, as a word of theirs may be longer than the page is wide. */
-  isLong?: boolean;
+  /** Sentences: as many lines as they need. */
+  wraps?: boolean;
+  /** In rem; absent: a share of what the others leave. */
+  width?: number;
+  /** On phones: beside the first column, in the line below it (the default), or nowhere. */
+  phone?: 'side' | 'hidden';
 };
 
 export type TableProps<Row> = {
@@ -81,18 +86,47 @@ function Frame<Row>({
 }: TableProps<Row> & { bodyRef: Ref<HTMLTableSectionElement>; children: ReactNode }) {
   const isAllChosen = rows.length > 0 && rows.every((row) => selection?.has(keyOf(row)));
   return (
-    <table aria-rowcount={rows.length + 1}>
+    <table className={classOf(columns)} aria-rowcount={rows.length + 1} onPointerOver={showWhole}>
       <caption className="hidden">{label}</caption>
+      <Heads columns={columns} hasBox={selection !== undefined}>
+        <input
+          type="checkbox"
+          aria-label="Select all"
+          checked={isAllChosen}
+          onChange={() => selection?.set(isAllChosen ? [] : rows.map(keyOf))}
+        />
+      </Heads>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys work on the link of the row */}
+      <tbody ref={bodyRef} onClick={openRow}>
+        {children}
+      </tbody>
+    </table>
+  );
+}
+
+/** The widths and the names of the columns. @param children  what is above the boxes */
+function Heads<Row>({
+  columns,
+  hasBox,
+  children,
+}: {
+  columns: readonly Column<Row>[];
+  hasBox: boolean;
+  children?: ReactNode;
+}) {
+  return (
+    <>
+      <colgroup>
+        {hasBox && <col style={{ width: '2.25rem' }} />}
+        {columns.map(({ head, width }) => (
+          <col key={head} style={width === undefined ? undefined : { width: `${width}rem` }} />
+        ))}
+      </colgroup>
       <thead>
         <tr>
-          {selection && (
+          {hasBox && (
             <th scope="col" className="box">
-              <input
-                type="checkbox"
-                aria-label="Select all"
-                checked={isAllChosen}
-                onChange={() => selection.set(isAllChosen ? [] : rows.map(keyOf))}
-              />
+              {children}
             </th>
           )}
           {columns.map(({ head, isNumber }) => (
@@ -102,9 +136,55 @@ function Frame<Row>({
           ))}
         </tr>
       </thead>
-      <tbody ref={bodyRef}>{children}</tbody>
-    </table>
+    </>
   );
+}
+
+const BONES = 8;
+
+/** The place of a table while its rows are loaded, with the height of its rows. */
+export function TableSkeleton<Row>({ columns, rows = BONES }: { columns: readonly Column<Row>[]; rows?: number }) {
+  return (
+    <>
+      <p className="hidden" role="status">
+        Loading…
+      </p>
+      <table className={`${classOf(columns)} loading`} aria-hidden="true">
+        <Heads columns={columns} hasBox={false} />
+        <tbody>
+          {Array.from({ length: rows }, (_, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: all are the same
+            <tr key={row}>
+              {columns.map(({ head }, at) => (
+                <td key={head}>
+                  <span className="bone" style={{ width: `${45 + ((row * 17 + at * 29) % 45)}%` }} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** Columns are fixed where at least one has a width. */
+function classOf<Row>(columns: readonly Column<Row>[]): string {
+  return columns.some(({ width }) => width !== undefined) ? 'rows' : 'free';
+}
+
+/** A text with an ellipsis is shown whole on hover. */
+function showWhole({ target }: { target: EventTarget }): void {
+  const cell = target instanceof Element ? target.closest('td') : null;
+  const isCut = (element: Element) => element.scrollWidth > element.clientWidth && element.clientWidth > 0;
+  if (cell && !cell.title && [cell, ...cell.children].some(isCut)) cell.title = cell.textContent;
+}
+
+/** A click anywhere in a row does what one on its link does. */
+function openRow({ target, currentTarget }: { target: EventTarget; currentTarget: Element }): void {
+  if (!(target instanceof Element) || target.closest('a, button, input, select, label, [role=dialog]')) return;
+  if (!currentTarget.contains(target) || getSelection()?.isCollapsed === false) return;
+  target.closest('tr')?.querySelector('a')?.click();
 }
 
 function Cells<Row>({
@@ -128,8 +208,13 @@ function Cells<Row>({
           />
         </td>
       )}
-      {columns.map(({ head, cell, isNumber, isLong }) => (
-        <td key={head} data-head={head} className={isNumber ? 'number' : isLong ? 'long' : undefined}>
+      {columns.map(({ head, cell, isNumber, wraps, phone }) => (
+        <td
+          key={head}
+          data-head={head}
+          data-phone={phone}
+          className={isNumber ? 'number' : wraps ? 'wraps' : undefined}
+        >
           {cell(row)}
         </td>
       ))}

@@ -14,9 +14,9 @@ const PAGE = 50;
 
 const COLUMNS: Column<Event>[] = [
   { head: 'Event', cell: ({ id, type }) => <a href={`#/events/${id}`}>{type}</a> },
-  { head: 'Id', cell: ({ id }) => <code>{id}</code> },
+  { head: 'Id', phone: 'hidden', cell: ({ id }) => <code>{id}</code> },
   { head: 'Job', cell: ({ job_id }) => (job_id ? <a href={`#/jobs/${job_id}`}>{job_id}</a> : '–') },
-  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Time', width: 8, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 /** What was emitted. */
@@ -43,8 +43,8 @@ export default function EventsView() {
         label="Events"
         columns={COLUMNS}
         empty={
-          <Empty title="No events here" command="transcribe call.mp3">
-            <p>The end of a job is an event, and a test of a webhook.</p>
+          <Empty title="No events" command="transcribe call.mp3">
+            <p>A job that ends and a test of a webhook each create an event.</p>
           </Empty>
         }
       />

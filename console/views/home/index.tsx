@@ -89,7 +89,7 @@ function BalanceFigure({ balance, days }: { balance: Balance; days: Usage | unde
 }
 
 function ratesOf({ rates }: Balance): string {
-  return `a minute costs ${credits(rates.lite)} on lite, ${credits(rates.pro)} on pro`;
+  return `${credits(rates.lite)} a minute on lite, ${credits(rates.pro)} on pro`;
 }
 
 function JobsFigure({ usage }: { usage: Usage }) {
@@ -98,12 +98,14 @@ function JobsFigure({ usage }: { usage: Usage }) {
   return (
     <Link to="/usage" className="figure-link">
       <Figure value={String(jobs)} note={failed > 0 ? `${failed} failed` : undefined} />
-      <Bars
-        label="Ended jobs by hour"
-        values={hours.map(({ jobs }) => jobs)}
-        bad={hours.map(({ failed }) => failed)}
-        titles={hours.map(({ title }) => title)}
-      />
+      {isWorthBars(hours) && (
+        <Bars
+          label="Ended jobs by hour"
+          values={hours.map(({ jobs }) => jobs)}
+          bad={hours.map(({ failed }) => failed)}
+          titles={hours.map(({ title }) => title)}
+        />
+      )}
     </Link>
   );
 }
@@ -113,13 +115,20 @@ function AudioFigure({ usage }: { usage: Usage }) {
   return (
     <>
       <Figure value={clockTime(sum(hours.map(({ seconds }) => seconds)))} />
-      <Bars
-        label="Minutes of audio by hour"
-        values={hours.map(({ seconds }) => Math.round(seconds / 6) / 10)}
-        titles={hours.map(({ title }) => title)}
-      />
+      {isWorthBars(hours) && (
+        <Bars
+          label="Minutes of audio by hour"
+          values={hours.map(({ seconds }) => Math.round(seconds / 6) / 10)}
+          titles={hours.map(({ title }) => title)}
+        />
+      )}
     </>
   );
+}
+
+/** A single bar says no more than its figure. */
+function isWorthBars(hours: ReturnType<typeof perHour>): boolean {
+  return hours.filter(({ jobs }) => jobs > 0).length > 1;
 }
 
 /** Every hour of the usage, oldest first, with those in which no job ended. */

@@ -19,7 +19,14 @@ export function RecentJobs() {
     changed: (frame) => (frame.type === 'job' ? frame.data : null),
   });
   return (
-    <Section title="Newest jobs" actions={<Link to="/jobs">All jobs</Link>}>
+    <Section
+      title="Newest jobs"
+      actions={
+        <Link to="/jobs" className="button quiet">
+          All jobs
+        </Link>
+      }
+    >
       <NewRows list={list} />
       <Query of={list}>
         {(jobs) =>
@@ -39,13 +46,14 @@ export function RecentJobs() {
                     </Link>
                   ),
                 },
-                { head: 'Status', cell: (job) => <JobState job={job} /> },
+                { head: 'Status', width: 10, phone: 'side', cell: (job) => <JobState job={job} /> },
                 {
                   head: 'Length',
+                  width: 6,
                   isNumber: true,
                   cell: ({ audio }) => (audio.duration_seconds === null ? '–' : clockTime(audio.duration_seconds)),
                 },
-                { head: 'Created', cell: (job) => <Time at={job.created_at} /> },
+                { head: 'Created', width: 8, cell: (job) => <Time at={job.created_at} /> },
               ]}
             />
           )

@@ -45,7 +45,7 @@ export function BulkActions({
         {open.length > 0 && (
           <ConfirmButton
             title={`Cancel ${open.length} jobs?`}
-            text="What was transcribed until now is charged."
+            text="You pay for the audio that is transcribed so far."
             confirm="Cancel the jobs"
             act={() => forAll('canceled', open, (id) => api.jobs.cancel(id))}
           >
@@ -55,7 +55,7 @@ export function BulkActions({
         {ended.length > 0 && (
           <ConfirmButton
             title={`Erase ${ended.length} jobs?`}
-            text="Transcripts, metadata and stored audio are erased for good."
+            text="This erases the transcripts, the metadata and the stored audio. You cannot undo it."
             confirm="Erase"
             act={() => forAll('erased', ended, (id) => api.jobs.delete(id))}
           >
@@ -88,7 +88,7 @@ async function downloadAll(jobs: readonly JobInList[], format: FileFormat): Prom
   const problems = await eachOf(jobs, async (job) => {
     files.push({ name: fileName(job, format), text: await transcriptFile(api, job.id, { format }) });
   });
-  if (problems[0]) say(`${problems.length} transcripts are missing. ${problems[0]}`);
+  if (problems[0]) say(`${problems.length} transcripts are not in the archive. ${problems[0]}`);
   if (files.length > 0) saveFile('transcripts.zip', writeZip(files, new Date()));
 }
 

@@ -2,13 +2,14 @@ import { Link } from '@tanstack/react-router';
 import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
-import { FilterSelect, Filters, FilterText, FilterTime, type FilterValues, useFilters } from '../../app/filters.tsx';
+import { FilterRange } from '../../app/filter-range.tsx';
+import { FilterSelect, Filters, FilterText, type FilterValues, useFilters } from '../../app/filters.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, NewRows, useSelection } from '../../ui/table/table.tsx';
+import { MoreRows, NewRows, TableSkeleton, useSelection } from '../../ui/table/table.tsx';
 import { BulkActions } from './bulk-actions.tsx';
-import { JobsTable } from './jobs-table.tsx';
+import { COLUMNS, JobsTable } from './jobs-table.tsx';
 
 const STATES = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 const PLANS = ['lite', 'pro'] as const;
@@ -35,8 +36,7 @@ export default function Jobs() {
         <FilterText name="query" label="Name or id" />
         <FilterSelect name="status" label="Status" values={STATES} />
         <FilterSelect name="plan" label="Plan" values={PLANS} />
-        <FilterTime name="created_after" label="After" />
-        <FilterTime name="created_before" label="Before" />
+        <FilterRange after="created_after" before="created_before" />
       </Filters>
       <JobList filters={given} />
     </Page>
@@ -55,7 +55,7 @@ function JobList({ filters }: { filters: FilterValues }) {
     <>
       <NewRows list={list} />
       <BulkActions jobs={list.items} selection={selection} reload={list.refetch} />
-      <Query of={list}>
+      <Query of={list} skeleton={<TableSkeleton columns={COLUMNS} />}>
         {(jobs) => (jobs.length === 0 ? <NoJobs filters={filters} /> : <JobsTable jobs={jobs} selection={selection} />)}
       </Query>
       <MoreRows list={list} />
@@ -64,8 +64,8 @@ function JobList({ filters }: { filters: FilterValues }) {
 }
 
 function NoJobs({ filters }: { filters: FilterValues }) {
-  if (Object.keys(filters).length > 0) return <Empty title="No job fits these filters." />;
-  return <Empty title="No jobs yet. Transcribe a file here, or from a shell:" command="transcribe call.mp3" />;
+  if (Object.keys(filters).length > 0) return <Empty title="No jobs match these filters." />;
+  return <Empty title="No jobs yet. Transcribe a file here or from a shell:" command="transcribe call.mp3" />;
 }
 
 /** Whether the API would list a new job with these filters. */

@@ -7,26 +7,37 @@ import { Time } from '../../ui/time.tsx';
 
 const SNIPPET_CHARS = 200;
 
-const COLUMNS: readonly Column<JobInList>[] = [
+export const COLUMNS: readonly Column<JobInList>[] = [
   {
     head: 'File',
-    isLong: true,
     cell: (job) => (
       <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
         {jobName(job)}
       </Link>
     ),
   },
-  { head: 'Status', cell: (job) => <JobState job={job} /> },
-  { head: 'Text', isLong: true, cell: (job) => <Snippet job={job} /> },
+  { head: 'Status', width: 9, phone: 'side', cell: (job) => <JobState job={job} /> },
+  { head: 'Text', phone: 'hidden', cell: (job) => <Snippet job={job} /> },
+  {
+    head: 'Model',
+    width: 9,
+    phone: 'hidden',
+    cell: ({ model, plan }) => <span className="soft">{model ?? plan}</span>,
+  },
   {
     head: 'Length',
+    width: 5,
     isNumber: true,
     cell: ({ audio }) => (audio.duration_seconds === null ? '–' : clockTime(audio.duration_seconds)),
   },
-  { head: 'Cost', isNumber: true, cell: ({ cost }) => (cost === null ? '–' : credits(cost)) },
-  { head: 'Speed', isNumber: true, cell: speedOf },
-  { head: 'Created', cell: (job) => <Time at={job.created_at} /> },
+  {
+    head: 'Cost',
+    width: 5,
+    isNumber: true,
+    phone: 'hidden',
+    cell: ({ cost }) => (cost === null ? '–' : credits(cost)),
+  },
+  { head: 'Created', width: 7, cell: (job) => <Time at={job.created_at} /> },
 ];
 
 /** The jobs of a list, each with a box. */
@@ -37,13 +48,4 @@ export function JobsTable({ jobs, selection }: { jobs: readonly JobInList[]; sel
 function Snippet({ job: { error, text } }: { job: JobInList }) {
   const shown = error?.message ?? text?.slice(0, SNIPPET_CHARS);
   return shown ? <span className="snippet">{shown}</span> : null;
-}
-
-/** How many seconds of audio were transcribed in a second. */
-function speedOf({ status, audio, started_at, completed_at }: JobInList): string {
-  if (status !== 'completed' || !started_at || !completed_at || audio.duration_seconds === null) return '–';
-  const seconds = (Date.parse(completed_at) - Date.parse(started_at)) / 1_000;
-  if (seconds <= 0) return '–';
-  const times = audio.duration_seconds / seconds;
-  return `${times < 10 ? times.toFixed(1) : Math.round(times)}×`;
 }

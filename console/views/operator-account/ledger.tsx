@@ -8,13 +8,13 @@ import type { Column } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const COLUMNS: Column<LedgerEntry>[] = [
-  { head: 'Entry', cell: ({ number }) => number },
-  { head: 'Kind', cell: ({ kind }) => kind },
-  { head: 'Amount', cell: ({ amount }) => credits(amount), isNumber: true },
-  { head: 'Held', cell: ({ held }) => credits(held), isNumber: true },
-  { head: 'Balance after', cell: ({ balance }) => credits(balance.amount), isNumber: true },
+  { head: 'Entry', width: 5, cell: ({ number }) => number },
+  { head: 'Kind', width: 7, cell: ({ kind }) => kind },
+  { head: 'Amount', width: 7, cell: ({ amount }) => credits(amount), isNumber: true },
+  { head: 'Held', width: 6, cell: ({ held }) => credits(held), isNumber: true },
+  { head: 'Balance after', width: 8, cell: ({ balance }) => credits(balance.amount), isNumber: true },
   { head: 'Job or note', cell: ({ job_id, note }) => (job_id ? <code>{job_id}</code> : (note ?? '–')) },
-  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Time', width: 8, phone: 'side', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 /** Every change of the balance. */

@@ -22,15 +22,16 @@ const PLANS = [
 ] as const;
 
 const COLUMNS: Column<Account>[] = [
-  { head: 'Name', isLong: true, cell: ({ id, name }) => <a href={`#/operator/accounts/${id}`}>{name}</a> },
-  { head: 'Plan', cell: ({ plan }) => plan },
+  { head: 'Name', cell: ({ id, name }) => <a href={`#/operator/accounts/${id}`}>{name}</a> },
+  { head: 'Plan', width: 5, phone: 'side', cell: ({ plan }) => plan },
   {
     head: 'Credits',
+    width: 8,
     cell: ({ balance }) => (balance.amount === null ? 'unlimited' : credits(balance.amount)),
     isNumber: true,
   },
-  { head: 'Id', cell: ({ id }) => <code>{id}</code> },
-  { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Id', width: 19, phone: 'hidden', cell: ({ id }) => <code>{id}</code> },
+  { head: 'Created', width: 8, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 /** All accounts, with a search. */

@@ -15,8 +15,8 @@ const ACTIONS: AuditEntry['action'][] = [
 ];
 
 const COLUMNS: Column<AuditEntry>[] = [
-  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
-  { head: 'Action', cell: ({ action }) => <span className="whole">{action}</span> },
+  { head: 'Time', width: 7.5, phone: 'side', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Action', width: 10.5, cell: ({ action }) => <span className="whole">{action}</span> },
   {
     head: 'Who',
     cell: ({ actor, address }) => (

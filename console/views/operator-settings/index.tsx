@@ -8,10 +8,15 @@ import { Empty, Query } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 
 const COLUMNS: Column<Setting>[] = [
-  { head: 'Setting', cell: ({ name }) => <code>{name}</code> },
-  { head: 'Value', cell: ({ value }) => <code>{showValue(value)}</code> },
-  { head: 'Source', cell: ({ is_default }) => (is_default ? 'default' : <Badge tone="wait">set</Badge>) },
-  { head: 'Meaning', cell: ({ meaning }) => <small>{meaning}</small> },
+  { head: 'Setting', width: 20, wraps: true, cell: ({ name }) => <code>{name}</code> },
+  { head: 'Value', width: 14, wraps: true, cell: ({ value }) => <code>{showValue(value)}</code> },
+  {
+    head: 'Source',
+    width: 5.5,
+    phone: 'side',
+    cell: ({ is_default }) => (is_default ? 'default' : <Badge tone="wait">set</Badge>),
+  },
+  { head: 'Meaning', wraps: true, cell: ({ meaning }) => <small>{meaning}</small> },
 ];
 
 /** The settings of the node that answers, as it has read them. */

@@ -2,7 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { SearchHit, SearchResult } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
-import { Filters, FilterText, FilterTime, type FilterValues, useFilters } from '../../app/filters.tsx';
+import { FilterRange } from '../../app/filter-range.tsx';
+import { Filters, FilterText, type FilterValues, useFilters } from '../../app/filters.tsx';
 import { clockTime } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
@@ -25,8 +26,7 @@ export default function SearchView() {
       <Filters>
         <FilterText name="q" label="Words" placeholder={'budget "annual report" -draft'} />
         <FilterText name="language" label="Language" placeholder="en" />
-        <FilterTime name="created_after" label="After" />
-        <FilterTime name="created_before" label="Before" />
+        <FilterRange after="created_after" before="created_before" />
       </Filters>
       {asked ? <Results key={JSON.stringify(asked)} asked={asked} /> : <Help />}
     </Page>

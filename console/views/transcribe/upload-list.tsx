@@ -26,7 +26,7 @@ export function UploadList({ uploads, captions }: { uploads: readonly Upload[]; 
       rows={uploads}
       keyOf={({ id }) => String(id)}
       columns={[
-        { head: 'File', isLong: true, cell: (upload) => <Name upload={upload} /> },
+        { head: 'File', cell: (upload) => <Name upload={upload} /> },
         { head: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === null ? '–' : byteSize(sizeBytes)) },
         { head: 'Length', isNumber: true, cell: ({ seconds }) => (seconds === null ? '–' : clockTime(seconds)) },
         { head: 'State', cell: (upload) => <State upload={upload} captions={captions} /> },

@@ -32,13 +32,13 @@ export function Ledger() {
         list={list}
         label="Ledger"
         columns={[
-          { head: 'Number', isNumber: true, cell: ({ number }) => number },
-          { head: 'Time', cell: (entry) => <Time at={entry.created_at} /> },
-          { head: 'Kind', cell: ({ kind }) => kind },
-          { head: 'Amount', isNumber: true, cell: ({ amount }) => signed(amount) },
-          { head: 'Held', isNumber: true, cell: ({ held }) => signed(held) },
-          { head: 'Balance', isNumber: true, cell: (entry) => credits(entry.balance.amount) },
-          { head: 'About', isLong: true, cell: (entry) => <About entry={entry} /> },
+          { head: 'Number', width: 5.5, isNumber: true, cell: ({ number }) => number },
+          { head: 'Time', width: 8, cell: (entry) => <Time at={entry.created_at} /> },
+          { head: 'Kind', width: 7, cell: ({ kind }) => kind },
+          { head: 'Amount', width: 7, isNumber: true, cell: ({ amount }) => signed(amount) },
+          { head: 'Held', width: 6, isNumber: true, cell: ({ held }) => signed(held) },
+          { head: 'Balance', width: 7, isNumber: true, cell: (entry) => credits(entry.balance.amount) },
+          { head: 'About', cell: (entry) => <About entry={entry} /> },
         ]}
         empty={<NoEntries isUnlimited={balance?.unlimited ?? false} />}
       />

@@ -111,7 +111,6 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
           { head: 'From', cell: ({ start }) => exactTime(start, utc) },
           {
             head: group === 'key' ? 'Key' : group === 'model' ? 'Model' : 'Plan',
-            isLong: group === 'key',
             cell: nameOf,
           },
           { head: 'Jobs', isNumber: true, cell: ({ jobs }) => jobs },

@@ -10,7 +10,7 @@ import { webhookMetricsQuery } from '../../deliveries/webhook-metrics.ts';
 import { milliseconds } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
-import { Loading, Query } from '../../ui/state.tsx';
+import { Empty, Loading, Query } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { streakOf, streakText } from './streak.ts';
 
@@ -93,6 +93,8 @@ function Charts({ metrics }: { metrics: WebhookMetrics }) {
   const reasons = useMemo(() => reasonSeries(metrics.data, (reason) => reasonTitle(reason as never)), [metrics]);
   const durations = useMemo(() => durationSeries(metrics.data), [metrics]);
   const waiting = metrics.data.at(-1)?.waiting ?? 0;
+  // A line needs two points.
+  const timed = metrics.data.filter(({ p50_ms }) => p50_ms !== null).length;
   return (
     <>
       <Section>
@@ -107,18 +109,24 @@ function Charts({ metrics }: { metrics: WebhookMetrics }) {
           ]}
         />
         {metrics.truncated && (
-          <p className="hint">There are too many attempts: the oldest part of the time is left out.</p>
+          <p className="hint">There are too many attempts to count them all: the figures leave out the oldest.</p>
         )}
       </Section>
-      <Suspense fallback={<Loading />}>
-        <div className="charts">
-          <TimeChart label="Attempts by outcome" series={outcomes} look="bars" tones={['good', 'bad', 'neutral']} />
-          {reasons.names.length > 0 && (
-            <TimeChart label="Failures by reason" series={reasons} look="bars" tones={['1', '2', '3', '4', '5']} />
-          )}
-          <TimeChart label="Duration" series={durations} look="lines" tones={['1', '2']} format={milliseconds} />
-        </div>
-      </Suspense>
+      {totals.attempts === 0 ? (
+        <Empty title="No attempts in this time" />
+      ) : (
+        <Suspense fallback={<Loading />}>
+          <div className="charts">
+            <TimeChart label="Attempts by outcome" series={outcomes} look="bars" tones={['good', 'bad', 'neutral']} />
+            {reasons.names.length > 0 && (
+              <TimeChart label="Failures by reason" series={reasons} look="bars" tones={['1', '2', '3', '4', '5']} />
+            )}
+            {timed > 1 && (
+              <TimeChart label="Duration" series={durations} look="lines" tones={['1', '2']} format={milliseconds} />
+            )}
+          </div>
+        </Suspense>
+      )}
     </>
   );
 }

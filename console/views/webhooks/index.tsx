@@ -19,7 +19,7 @@ import { Secret } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { type Column, Table } from '../../ui/table/table.tsx';
+import { type Column, Table, TableSkeleton } from '../../ui/table/table.tsx';
 
 const METRICS_STALE_MS = 60_000;
 
@@ -32,11 +32,11 @@ export default function WebhooksView() {
   const allowed = account?.limits.webhooks;
   return (
     <Page title="Webhooks" actions={mayWrite && <NewWebhook onCreated={() => webhooks.refetch()} />}>
-      <Query of={webhooks}>
+      <Query of={webhooks} skeleton={<TableSkeleton columns={COLUMNS} />}>
         {({ data }) =>
           data.length === 0 ? (
             <Empty title="No webhooks yet" command="webhooks create https://hooks.example.com/verbatim">
-              <p>A webhook is a URL of your server, to which the events of your account are sent.</p>
+              <p>A webhook is a URL of your server. Verbatim sends the events of your account to it.</p>
             </Empty>
           ) : (
             <Table label="Webhooks" rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
@@ -45,7 +45,7 @@ export default function WebhooksView() {
       </Query>
       {allowed !== undefined && count !== undefined && (
         <p className="hint">
-          {count} of {allowed} that the plan allows; disabled ones count.
+          {count} of {allowed} webhooks used. Disabled webhooks count.
         </p>
       )}
     </Page>
@@ -55,7 +55,6 @@ export default function WebhooksView() {
 const COLUMNS: Column<Webhook>[] = [
   {
     head: 'URL',
-    isLong: true,
     cell: ({ id, url, description }) => (
       <>
         <a className="url" href={`#/webhooks/${id}`}>
@@ -65,10 +64,10 @@ const COLUMNS: Column<Webhook>[] = [
       </>
     ),
   },
-  { head: 'State', cell: (webhook) => <State webhook={webhook} /> },
-  { head: 'Last 24 hours', cell: (webhook) => <Day webhook={webhook} /> },
-  { head: 'Events', cell: ({ events }) => <small>{events.join(', ')}</small> },
-  { head: 'Last delivery', cell: (webhook) => <LastDelivery id={webhook.id} /> },
+  { head: 'State', width: 10, phone: 'side', cell: (webhook) => <State webhook={webhook} /> },
+  { head: 'Last 24 hours', width: 14, cell: (webhook) => <Day webhook={webhook} /> },
+  { head: 'Events', width: 9, phone: 'hidden', cell: ({ events }) => <small>{events.join(', ')}</small> },
+  { head: 'Last delivery', width: 12.5, phone: 'hidden', cell: (webhook) => <LastDelivery id={webhook.id} /> },
 ];
 
 function State({ webhook: { active, consecutive_failures, disabled_reason } }: { webhook: Webhook }) {
@@ -86,14 +85,17 @@ function Day({ webhook: { id, url } }: { webhook: Webhook }) {
   if (!metrics.data) return metrics.error ? 'not available' : null;
   const buckets = metrics.data.data;
   const { attempts, failed, successRate, highestP95Ms } = totalsOf(buckets);
+  if (attempts === 0) return <span className="soft">no attempts</span>;
   return (
     <div className="day">
-      <Bars
-        label={`Attempts to ${url} per hour: ${attempts}, of which ${failed} failed`}
-        values={buckets.map((bucket) => bucket.attempts)}
-        bad={buckets.map((bucket) => bucket.failed)}
-        titles={buckets.map(({ start }) => exactTime(start, utc))}
-      />
+      {buckets.filter((bucket) => bucket.attempts > 0).length > 1 && (
+        <Bars
+          label={`Attempts to ${url} per hour: ${attempts}, of which ${failed} failed`}
+          values={buckets.map((bucket) => bucket.attempts)}
+          bad={buckets.map((bucket) => bucket.failed)}
+          titles={buckets.map(({ start }) => exactTime(start, utc))}
+        />
+      )}
       <small>
         <span title="Succeeded, of all attempts">{percent(successRate)}</span>{' '}
         <span title="95th percentile of the duration, in the slowest hour">p95 {milliseconds(highestP95Ms)}</span>

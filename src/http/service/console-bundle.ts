@@ -80,7 +80,7 @@ async function runEsbuild(): Promise<{ files: BuiltFile[]; metafile: Metafile }>
       chunkNames: '[name]-[hash]',
       assetNames: '[name]-[hash]',
       logLevel: 'silent',
-      plugins: [shareModules, workletFiles(esbuild)],
+      plugins: [shareModules, oneLanguage, workletFiles(esbuild)],
     });
     return { files: outputFiles.map((file) => ({ name: path.basename(file.path), content: file.contents })), metafile };
   } catch (cause) {
@@ -119,6 +119,17 @@ function findLazyModules(): Set<string> {
   });
   return new Set(imported);
 }
+
+/** React Aria has its few texts in 30 languages; the console has one. */
+const oneLanguage: Plugin = {
+  name: 'one-language',
+  setup(build) {
+    build.onLoad(
+      { filter: /\/react-(aria|aria-components|stately)\/.*\/intl\/.*\/?[a-z]{2}-[A-Z]{2}\.mjs$/ },
+      ({ path: file }) => (file.endsWith('/en-US.mjs') ? undefined : { contents: 'export default {};' }),
+    );
+  },
+};
 
 /**
  * `import url from 'worklet:./name.ts'` is the address of a file with that module alone: what runs in the audio thread

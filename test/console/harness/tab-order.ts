@@ -32,10 +32,10 @@ function startWalk(selector: string): { elements: number; timeFields: number } {
   const isShown = (element: HTMLElement) =>
     element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled, [type=hidden]');
   const expected = [...root.querySelectorAll<HTMLElement>(operable)].filter((element) => {
-    // Of radio buttons with one name the Tab key reaches one; in lists and tabs the arrow keys move.
+    // Of radio buttons with one name the Tab key reaches one; in lists, tabs and calendars the arrow keys move.
     const isOther = element instanceof HTMLInputElement && element.type === 'radio' && !element.checked;
     const isTitle = element.matches('h1, main') || element === root;
-    const isInside = element.tabIndex < 0 && element.matches('[role=tab], [role=option]');
+    const isInside = element.tabIndex < 0 && element.matches('[role=tab], [role=option], .calendar *');
     return isShown(element) && !isOther && !isTitle && !isInside;
   });
   const walk: Walk = {
