@@ -3,10 +3,11 @@ import { Copy } from '../ui/copy.tsx';
 import { countLines, type JsonLine, nestLines } from './json-lines.ts';
 
 // Parts with more lines than this are closed at first.
-const MAX_OPEN_LINES = 12;
+const MAX_OPEN_LINES = 24;
+const OPEN_LEVELS = 3;
 
 /**
- * JSON whose objects and lists open and close; long ones are closed at first.
+ * JSON whose objects and lists open and close; long lists are closed at first.
  * @param text   as `prettyJson` writes it
  * @param label  for screen readers
  */
@@ -15,12 +16,12 @@ export function FoldedJson({ text, label }: { text: string; label: string }) {
   return (
     <section className="folded" aria-label={label}>
       <Copy text={text} what={label} />
-      <Lines lines={lines} isTop />
+      <Lines lines={lines} depth={0} />
     </section>
   );
 }
 
-function Lines({ lines, isTop = false }: { lines: readonly JsonLine[]; isTop?: boolean }) {
+function Lines({ lines, depth }: { lines: readonly JsonLine[]; depth: number }) {
   return lines.map((line, index) =>
     line.end === null ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines never move
@@ -29,18 +30,20 @@ function Lines({ lines, isTop = false }: { lines: readonly JsonLine[]; isTop?: b
       </p>
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines never move
-      <Fold key={index} line={line} isOpenAtFirst={isTop || isShort(line)} />
+      <Fold key={index} line={line} depth={depth} />
     ),
   );
 }
 
-function isShort({ inside }: JsonLine): boolean {
-  return inside.length === 1 || countLines(inside) <= MAX_OPEN_LINES;
+/** Short parts, and the objects of the first levels, which have named members. */
+function isOpenAtFirst({ text, inside }: JsonLine, depth: number): boolean {
+  return countLines(inside) <= MAX_OPEN_LINES || (depth < OPEN_LEVELS && text.endsWith('{'));
 }
 
 /** What is closed is not in the page: a transcript has many thousand words. */
-function Fold({ line: { text, inside, end }, isOpenAtFirst }: { line: JsonLine; isOpenAtFirst: boolean }) {
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+function Fold({ line, depth }: { line: JsonLine; depth: number }) {
+  const { text, inside, end } = line;
+  const [isOpen, setOpen] = useState(isOpenAtFirst(line, depth));
   const unit = text.endsWith('[') ? ['entry', 'entries'] : ['member', 'members'];
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -55,7 +58,7 @@ function Fold({ line: { text, inside, end }, isOpenAtFirst }: { line: JsonLine; 
       </summary>
       {isOpen && (
         <>
-          <Lines lines={inside} />
+          <Lines lines={inside} depth={depth + 1} />
           <p className="line end">{end}</p>
         </>
       )}

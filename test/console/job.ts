@@ -5,6 +5,7 @@ import { channelsWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { type ConsoleAccount, toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
+import { choose } from './harness/menu.ts';
 
 const WORDS = 'the quick brown fox jumps over the lazy dog';
 
@@ -131,13 +132,13 @@ export const flows: Flow[] = [
       await page.keyboard.press('N');
       await page.getByText('2 of 2').waitFor();
 
-      await page.getByRole('button', { name: 'Copy with times' }).click();
+      await choose(page, 'Copy', 'Copy with times');
       await page.getByText('Copied.').waitFor();
       const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
       assert.equal(await clipboard(), `[0:00.0] ${WORDS}`);
 
       await clickWord(page, 'fox');
-      await page.getByRole('button', { name: 'Copy link to this time' }).click();
+      await choose(page, 'Copy', 'Copy link to this time');
       await page.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith('http'));
       const [, place, seconds] = /^(.*)\?t=([\d.]+)$/.exec(await clipboard())!;
       const { start } = wordOf(job, 'fox');
@@ -249,8 +250,12 @@ export const flows: Flow[] = [
       await page.getByRole('tab', { name: 'Captions' }).click();
       await page.getByLabel('Format').selectOption('vtt');
       await page.getByLabel('Names of speakers and channels').check();
-      await page.getByLabel('Characters of a line').fill('12');
-      await page.getByLabel('Lines').fill('1');
+      await page.getByRole('radio', { name: 'Plain' }).check();
+      assert.equal(await page.getByText('More', { exact: true }).count(), 0);
+      await page.getByRole('radio', { name: 'Broadcast' }).check();
+      await page.getByText('More', { exact: true }).click();
+      await page.getByLabel('Characters per line').fill('12');
+      await page.getByLabel('Lines at most').fill('1');
       const cue = page.locator('.caption-screen p').filter({ hasText: 'Channel 1: the quick' });
       await cue.waitFor();
       await checkView('job-captions');

@@ -168,13 +168,14 @@ export const flows: Flow[] = [
           mimeType: 'audio/wav',
           buffer: Buffer.from(await file.arrayBuffer()),
         });
-      await page.getByText('Words, track, metadata').click();
+      await page.getByText('More: words, track, metadata').click();
       await page.getByLabel('Replacements').fill(marked('replacement').replaceAll('=', ''));
       await page.getByLabel('Metadata').fill(marked('json'));
       await expectMarks(page, 'the form', ['upload', 'json']);
 
       await look(page, ['/debugger']);
       await page.getByLabel('Request').fill(`X-Mark: ${marked('pasted')}\n\n${marked('pasted body')}`);
+      await page.getByLabel('Secret', { exact: true }).fill('');
       await page.getByRole('button', { name: 'Explain' }).click();
       await page.getByRole('alert').waitFor();
       await expectMarks(page, 'the debugger', ['pasted', 'pasted body']);

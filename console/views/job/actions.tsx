@@ -1,13 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Download, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
+import { problemOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/queries.ts';
-import { FILE_FORMATS, type FileFormat, transcriptFile } from '../../parts/transcript-file.ts';
+import { type FileFormat, transcriptFile } from '../../parts/captions/transcript-file.ts';
 import { saveFile } from '../../text/save-file.ts';
-import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
+import { ConfirmButton } from '../../ui/action-button.tsx';
 import { SelectField } from '../../ui/field.tsx';
+import { MenuButton } from '../../ui/menu/menu-button.tsx';
 import { say } from '../../ui/toast.tsx';
 
 /** What can be done with a job: buttons for its state, and for what the key may do. */
@@ -26,13 +29,44 @@ export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }
 }
 
 function Downloads({ id }: { id: string }): ReactNode {
-  const download = async (format: FileFormat) =>
-    saveFile(`${id}.${format}`, new Blob([await transcriptFile(api, id, { format })]));
-  return FILE_FORMATS.map((format) => (
-    <ActionButton key={format} aria-label={`Download as ${format}`} act={() => download(format)}>
-      .{format}
-    </ActionButton>
-  ));
+  const download = async (format: FileFormat, captions?: object) => {
+    try {
+      const text = await transcriptFile(api, id, { format, ...(captions && { captions }) });
+      saveFile(`${id}.${format}`, new Blob([text]));
+    } catch (error) {
+      say(problemOf(error).message);
+    }
+  };
+  return (
+    <MenuButton
+      className="button"
+      groups={[
+        {
+          title: 'Transcript',
+          entries: [
+            { key: 'txt', label: 'Text, .txt', act: () => download('txt') },
+            { key: 'json', label: 'JSON', act: () => download('json') },
+          ],
+        },
+        {
+          title: 'Captions, broadcast',
+          entries: [
+            { key: 'srt', label: 'SubRip, .srt', act: () => download('srt') },
+            { key: 'vtt', label: 'WebVTT, .vtt', act: () => download('vtt') },
+          ],
+        },
+        {
+          title: 'Captions, plain',
+          entries: [
+            { key: 'srt-plain', label: 'SubRip, .srt', act: () => download('srt', {}) },
+            { key: 'vtt-plain', label: 'WebVTT, .vtt', act: () => download('vtt', {}) },
+          ],
+        },
+      ]}
+    >
+      <Download aria-hidden /> Download
+    </MenuButton>
+  );
 }
 
 function Cancel({ id }: { id: string }) {
@@ -60,7 +94,7 @@ function Retry({ job, plans }: { job: Pick<Job, 'id' | 'plan'>; plans: readonly 
   };
   return (
     <ConfirmButton
-      look="plain"
+      look="quiet"
       title="Transcribe again?"
       confirm="Transcribe again"
       text={
@@ -69,12 +103,12 @@ function Retry({ job, plans }: { job: Pick<Job, 'id' | 'plan'>; plans: readonly 
           options={plans.map((name) => [name, name] as const)}
           value={plan}
           onChange={(event) => setPlan(event.target.value as Job['plan'])}
-          hint="A new job on the stored audio, with the same options and a cost of its own."
+          hint="Makes a new job from the stored audio, with the same options. It is charged again."
         />
       }
       act={retry}
     >
-      Transcribe again
+      <RotateCcw aria-hidden /> Transcribe again
     </ConfirmButton>
   );
 }
@@ -95,7 +129,7 @@ function Erase({ id }: { id: string }) {
       confirm="Erase"
       act={erase}
     >
-      Erase
+      <Trash2 aria-hidden /> Erase
     </ConfirmButton>
   );
 }

@@ -2,10 +2,10 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { clockTime } from '../../text/format.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { applyEvents, type LiveEvent, type LiveJob } from './live-job.ts';
+import { Progress } from './progress.tsx';
 import { type Rows, VirtualRows } from './rows/virtual-rows.tsx';
 import { Legend } from './transcript/legend.tsx';
 import { voiceOf, voicesOf } from './transcript/voices.ts';
@@ -25,16 +25,14 @@ export function LiveView({ job, onEnd }: { job: Job; onEnd: () => void }) {
   }, [segments, isFollowing]);
   return (
     <section className="card transcript" aria-label="Live transcript">
-      <div className="row">
-        <p role="status">
-          <Badge>{live.status}</Badge> {placeOf(live)}
-        </p>
-        <progress max={1} value={live.progress} aria-label="Progress" />
-        <span className="soft">{Math.round(live.progress * 100)} %</span>
-        <Button aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
-          Follow new text
-        </Button>
-      </div>
+      <Progress live={live} audioSeconds={job.audio.duration_seconds} startedAt={job.started_at} />
+      {segments.length > 0 && (
+        <div className="tools">
+          <Button aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
+            Follow new text
+          </Button>
+        </div>
+      )}
       {error !== null && <Problem error={error} retry={again} />}
       <Legend voices={[...voices.values()]} />
       <VirtualRows ref={rows} count={segments.length} label="Segments" onReaderScroll={() => setFollowing(false)}>
@@ -54,11 +52,6 @@ export function LiveView({ job, onEnd }: { job: Job; onEnd: () => void }) {
       </VirtualRows>
     </section>
   );
-}
-
-function placeOf({ queuePosition }: LiveJob): string {
-  if (queuePosition === null) return '';
-  return queuePosition === 1 ? 'next in the queue' : `number ${queuePosition} in the queue`;
 }
 
 /** Follows the job. Events that come between two paints are applied together. */

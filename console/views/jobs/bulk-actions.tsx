@@ -3,8 +3,8 @@ import { useState } from 'react';
 import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
+import type { FileFormat } from '../../parts/captions/transcript-file.ts';
 import { jobName } from '../../parts/job-state.tsx';
-import type { FileFormat } from '../../parts/transcript-file.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { writeZip } from '../../text/zip.ts';
 import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
@@ -12,7 +12,15 @@ import type { Selection } from '../../ui/table/table.tsx';
 import { say } from '../../ui/toast.tsx';
 
 const AT_ONCE = 4;
-const FORMATS: readonly FileFormat[] = ['txt', 'srt', 'vtt', 'json'];
+const FORMATS = {
+  txt: 'Text',
+  srt: 'SRT, broadcast',
+  'srt-plain': 'SRT, plain',
+  vtt: 'WebVTT, broadcast',
+  'vtt-plain': 'WebVTT, plain',
+  json: 'JSON',
+} as const;
+type ChosenFormat = keyof typeof FORMATS;
 const isOpen = ({ status }: JobInList) => status === 'queued' || status === 'processing';
 
 /** What can be done with the selected jobs; each button says for how many of them. */
@@ -26,7 +34,7 @@ export function BulkActions({
   reload: () => void;
 }) {
   const client = useQueryClient();
-  const [format, setFormat] = useState<FileFormat>('txt');
+  const [format, setFormat] = useState<ChosenFormat>('txt');
   const chosen = jobs.filter(({ id }) => selection.has(id));
   if (chosen.length === 0) return null;
   const [open, ended] = [chosen.filter(isOpen), chosen.filter((job) => !isOpen(job))];
@@ -66,9 +74,11 @@ export function BulkActions({
           <>
             <label className="filter">
               <span>Format</span>
-              <select value={format} onChange={(event) => setFormat(event.target.value as FileFormat)}>
-                {FORMATS.map((name) => (
-                  <option key={name}>{name}</option>
+              <select value={format} onChange={(event) => setFormat(event.target.value as ChosenFormat)}>
+                {Object.entries(FORMATS).map(([name, label]) => (
+                  <option key={name} value={name}>
+                    {label}
+                  </option>
                 ))}
               </select>
             </label>
@@ -81,12 +91,14 @@ export function BulkActions({
 }
 
 /** Saves the transcripts as one archive, which the browser makes. */
-async function downloadAll(jobs: readonly JobInList[], format: FileFormat): Promise<void> {
+async function downloadAll(jobs: readonly JobInList[], chosen: ChosenFormat): Promise<void> {
   // Loaded when it is used: the list of jobs is the first page.
-  const { transcriptFile } = await import('../../parts/transcript-file.ts');
+  const { transcriptFile } = await import('../../parts/captions/transcript-file.ts');
+  const [format, shape] = chosen.split('-') as [FileFormat, string?];
+  const options = { format, ...(shape && { captions: {} }) };
   const files: { name: string; text: string }[] = [];
   const problems = await eachOf(jobs, async (job) => {
-    files.push({ name: fileName(job, format), text: await transcriptFile(api, job.id, { format }) });
+    files.push({ name: fileName(job, format), text: await transcriptFile(api, job.id, options) });
   });
   if (problems[0]) say(`${problems.length} transcripts are not in the archive. ${problems[0]}`);
   if (files.length > 0) saveFile('transcripts.zip', writeZip(files, new Date()));

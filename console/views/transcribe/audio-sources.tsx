@@ -65,7 +65,7 @@ function onChoose({ target }: ChangeEvent<HTMLInputElement>): void {
 
 function addAll(files: readonly File[]): void {
   const left = addFiles(files);
-  if (left > 0) say(`${left} ${left === 1 ? 'file was' : 'files were'} left out: neither audio nor video.`);
+  if (left > 0) say(`${left} ${left === 1 ? 'file was' : 'files were'} left out: not audio or video.`);
 }
 
 function UrlForm() {
@@ -96,7 +96,7 @@ function UrlForm() {
         name="headers"
         rows={2}
         placeholder="Authorization: Bearer …"
-        hint="Sent to this address only, and not shown again."
+        hint="Sent to this address only. They are not shown again."
         error={problem}
       />
       <Button type="submit">Add</Button>

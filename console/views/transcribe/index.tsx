@@ -1,9 +1,11 @@
 import { type FormEvent, useRef, useState } from 'react';
+import { CaptionChoice } from '../../parts/captions/caption-choice.tsx';
+import { BROADCAST } from '../../parts/captions/caption-form.ts';
 import { useStore } from '../../session/store.ts';
 import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { AudioSources } from './audio-sources.tsx';
-import { CaptionOptions, JobOptions } from './job-options.tsx';
+import { JobOptions } from './job-options.tsx';
 import { formFieldsOf, type OptionValues, paramsOf } from './options.ts';
 import { SendBar } from './send-bar.tsx';
 import { UploadList } from './upload-list.tsx';
@@ -13,7 +15,7 @@ import { queue, start } from './upload-queue.ts';
 export default function Transcribe() {
   const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState<OptionValues>({});
-  const [captions, setCaptions] = useState<OptionValues>({});
+  const [captions, setCaptions] = useState(BROADCAST);
   const { uploads } = useStore(queue);
   const read = () =>
     setValues(Object.fromEntries([...new FormData(form.current!)].map(([name, value]) => [name, String(value)])));
@@ -33,8 +35,12 @@ export default function Transcribe() {
       </form>
       <UploadList uploads={uploads} captions={captions} />
       {uploads.some(({ state }) => state === 'sent') && (
-        <Section title="Captions">
-          <CaptionOptions values={captions} onChange={(changed) => setCaptions({ ...captions, ...changed })} />
+        <Section title="Captions to save">
+          <CaptionChoice
+            form={captions}
+            onChange={(changed) => setCaptions({ ...captions, ...changed })}
+            hasNames={values['diarize'] === 'on' || values['multichannel'] === 'on'}
+          />
         </Section>
       )}
     </Page>

@@ -26,10 +26,10 @@ export function SendBar({ values, problem }: { values: OptionValues; problem: st
             Transcribe {ready.length} {ready.length === 1 ? 'file' : 'files'}
           </Button>
         )}
-        {isActive && <Button onClick={isPaused ? resume : pause}>{isPaused ? 'Go on' : 'Pause'}</Button>}
-        {uploads.some(({ state }) => state === 'sent') && <Button onClick={removeSent}>Clear the sent ones</Button>}
+        {isActive && <Button onClick={isPaused ? resume : pause}>{isPaused ? 'Continue' : 'Pause'}</Button>}
+        {uploads.some(({ state }) => state === 'sent') && <Button onClick={removeSent}>Clear sent files</Button>}
         {wait > 0 && isActive && (
-          <span role="timer">The service takes so many uploads a minute; it goes on in {wait} s.</span>
+          <span role="timer">The limit of uploads per minute is reached. Uploads continue in {wait} s.</span>
         )}
       </div>
     </div>
@@ -51,9 +51,9 @@ function Cost({ seconds, values }: { seconds: (number | null)[]; values: OptionV
     <p className={isTooMuch ? 'cost wrong' : 'cost'}>
       {clockTime(total)} of audio cost {values['multichannel'] === 'on' ? 'at least ' : ''}
       <strong>{credits(cost)} credits</strong> on {plan}
-      {unknown > 0 && `, and what ${unknown} of unknown length ${unknown === 1 ? 'costs' : 'cost'}`}
+      {unknown > 0 && `, plus ${unknown} ${unknown === 1 ? 'file' : 'files'} of unknown length`}
       {balance.amount !== null && `; the balance is ${credits(balance.amount)}`}.
-      {isTooMuch && ' The balance does not cover all of them.'}
+      {isTooMuch && ' The balance does not cover all files.'}
     </p>
   );
 }

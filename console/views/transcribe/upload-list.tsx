@@ -1,24 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
+import { type CaptionForm, captionParams } from '../../parts/captions/caption-form.ts';
+import { type FileFormat, transcriptFile } from '../../parts/captions/transcript-file.ts';
 import { JobState } from '../../parts/job-state.tsx';
-import { type FileFormat, transcriptFile } from '../../parts/transcript-file.ts';
 import { byteSize, clockTime } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
-import type { OptionValues } from './options.ts';
 import { remove, retry, type Upload } from './upload-queue.ts';
 
-const CAPTION_OPTIONS = [
-  ...['max_line_length', 'max_lines', 'min_duration', 'max_duration', 'max_chars_per_second', 'min_gap'],
-] as const;
 const EVERY_MS = 3_000;
 
 /** The uploads of this tab: how far each is, its job, and its transcript to save. */
-export function UploadList({ uploads, captions }: { uploads: readonly Upload[]; captions: OptionValues }) {
+export function UploadList({ uploads, captions }: { uploads: readonly Upload[]; captions: CaptionForm }) {
   if (uploads.length === 0) return null;
   return (
     <Table
@@ -45,7 +42,7 @@ function Name({ upload: { name, jobId } }: { upload: Upload }) {
   );
 }
 
-function State({ upload, captions }: { upload: Upload; captions: OptionValues }) {
+function State({ upload, captions }: { upload: Upload; captions: CaptionForm }) {
   const { state, part, error, jobId, name } = upload;
   if (state === 'sent' && jobId !== null) return <SentJob id={jobId} captions={captions} />;
   if (state === 'failed') return <Problem error={error} />;
@@ -60,7 +57,7 @@ function State({ upload, captions }: { upload: Upload; captions: OptionValues })
   return { ready: 'ready', waiting: 'waits', paused: 'paused', sent: 'sent' }[state];
 }
 
-function SentJob({ id, captions }: { id: string; captions: OptionValues }) {
+function SentJob({ id, captions }: { id: string; captions: CaptionForm }) {
   const { data: job } = useQuery({
     queryKey: ['job', 'upload', id],
     queryFn: ({ signal }) => api.jobs.get(id, { signal }),
@@ -85,9 +82,9 @@ function SentJob({ id, captions }: { id: string; captions: OptionValues }) {
   );
 }
 
-function captionsOf(captions: OptionValues) {
-  const numbers = CAPTION_OPTIONS.filter((name) => captions[name]).map((name) => [name, Number(captions[name])]);
-  return { ...Object.fromEntries(numbers), ...(captions['caption_speakers'] === 'on' && { speakers: true }) };
+function captionsOf(form: CaptionForm) {
+  const { format: _, ...params } = captionParams(form);
+  return params;
 }
 
 function Actions({ upload: { id, state, name } }: { upload: Upload }) {

@@ -1,12 +1,12 @@
+import { CaptionChoice } from '../../../parts/captions/caption-choice.tsx';
 import { clockTime } from '../../../text/format.ts';
 import { saveFile } from '../../../text/save-file.ts';
 import { Button } from '../../../ui/button.tsx';
 import { copyText } from '../../../ui/copy.tsx';
-import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
+import { SelectField } from '../../../ui/field.tsx';
 import { Problem } from '../../../ui/state.tsx';
 import type { Player } from '../player/player.ts';
 import { VirtualRows } from '../rows/virtual-rows.tsx';
-import { FIELDS, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
 import { type Cue, readingSpeed } from './read-captions.ts';
 import type { JobCaptions } from './use-captions.ts';
 
@@ -39,28 +39,9 @@ export function CaptionsTab({
           value={form.format}
           onChange={(event) => setForm({ format: event.target.value as typeof form.format })}
         />
-        {FIELDS.map(({ name, label, usual, ...limits }) => (
-          <TextField
-            key={name}
-            {...limits}
-            {...{ label, name }}
-            type="number"
-            placeholder={String(usual)}
-            value={form[name]}
-            onChange={(event) => setForm({ [name]: event.target.value })}
-          />
-        ))}
-        {hasVoices && (
-          <CheckField
-            label="Names of speakers and channels"
-            checked={form.hasNames}
-            onChange={(event) => setForm({ hasNames: event.target.checked })}
-          />
-        )}
       </form>
+      <CaptionChoice form={form} onChange={setForm} hasNames={hasVoices} />
       <div className="actions">
-        <Button onClick={() => setForm(USUAL_SHAPE)}>Shape as broadcasters do</Button>
-        <Button onClick={() => setForm({ ...NO_SHAPE, format: form.format })}>One caption for each segment</Button>
         <Button disabled={text === null} onClick={() => void copyText(text!)}>
           Copy
         </Button>
@@ -74,7 +55,7 @@ export function CaptionsTab({
       </div>
       {error !== null && <Problem error={error} retry={refetch} />}
       <p className="hint" role="status">
-        {cues.length === 1 ? '1 caption' : `${cues.length} captions`}, shown over the player while it plays.
+        {cues.length === 1 ? '1 caption' : `${cues.length} captions`}, shown under the waveform while the audio plays.
       </p>
       <VirtualRows count={cues.length} label="Captions">
         {(at) => <CueRow cue={cues[at]!} player={player} />}

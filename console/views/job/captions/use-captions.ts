@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { api } from '../../../api/client.ts';
-import { type CaptionForm, captionParams, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
+import { BROADCAST, type CaptionForm, captionParams } from '../../../parts/captions/caption-form.ts';
 import { type Cue, readCaptions } from './read-captions.ts';
 
 const TYPING_PAUSE_MS = 350;
@@ -19,7 +19,7 @@ export type JobCaptions = {
 
 /** @param version  changes with the transcript @param isShown  nothing is loaded until then */
 export function useCaptions(id: string, version: unknown, isShown: boolean): JobCaptions {
-  const [form, setForm] = useState<CaptionForm>({ ...NO_SHAPE, ...USUAL_SHAPE });
+  const [form, setForm] = useState(BROADCAST);
   const { format, ...params } = captionParams(useSettled(form));
   const { data, error, refetch } = useQuery({
     queryKey: ['job', id, 'captions', format, params, version],

@@ -1,3 +1,4 @@
+import { Pause, Play } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useSyncExternalStore } from 'react';
 import { clockTime } from '../../../text/format.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -28,10 +29,15 @@ export function PlayerBar({ player, sound, children }: { player: Player; sound: 
       {children}
       <div className="player-row">
         <Button look="primary" className="play" disabled={!hasAudio} onClick={() => player.toggle()}>
+          {isPlaying ? <Pause aria-hidden /> : <Play aria-hidden />}
           {isPlaying ? 'Pause' : 'Play'}
         </Button>
-        <Button onClick={() => player.skip(-10)}>−10 s</Button>
-        <Button onClick={() => player.skip(10)}>+10 s</Button>
+        <Button look="quiet" onClick={() => player.skip(-10)}>
+          −10 s
+        </Button>
+        <Button look="quiet" onClick={() => player.skip(10)}>
+          +10 s
+        </Button>
         <span className="clock">
           <span ref={clock}>{clockTime(player.seconds, 1)}</span> / {clockTime(player.durationSeconds)}
         </span>
@@ -48,13 +54,13 @@ function Rate({ player }: { player: Player }) {
   return (
     <fieldset className="rate">
       <legend className="hidden">Speed</legend>
-      <Button aria-label="Slower" disabled={rate <= MIN_RATE} onClick={() => player.changeRate(-1)}>
+      <Button look="quiet" aria-label="Slower" disabled={rate <= MIN_RATE} onClick={() => player.changeRate(-1)}>
         −
       </Button>
       <Button look="quiet" aria-label={`Speed ${rate.toFixed(1)}, back to 1`} onClick={() => player.setRate(1)}>
         {rate.toFixed(1)}×
       </Button>
-      <Button aria-label="Faster" disabled={rate >= MAX_RATE} onClick={() => player.changeRate(1)}>
+      <Button look="quiet" aria-label="Faster" disabled={rate >= MAX_RATE} onClick={() => player.changeRate(1)}>
         +
       </Button>
     </fieldset>

@@ -1,3 +1,4 @@
+import { Pencil, Repeat } from 'lucide-react';
 import { memo, useEffect, useRef } from 'react';
 import { clockTime } from '../../../text/format.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -66,11 +67,11 @@ export const SegmentRow = memo(function SegmentRow(props: RowProps) {
           aria-pressed={isLooped}
           onClick={() => actions.loop(index)}
         >
-          ↻
+          <Repeat aria-hidden />
         </Button>
         {canEdit && !isEditing && (
           <Button look="quiet" aria-label={`Edit the segment from ${time}`} onClick={() => actions.edit(index)}>
-            ✎
+            <Pencil aria-hidden />
           </Button>
         )}
       </div>

@@ -1,5 +1,7 @@
+import { Copy } from 'lucide-react';
 import { Button } from '../../../ui/button.tsx';
 import { copyText } from '../../../ui/copy.tsx';
+import { MenuButton } from '../../../ui/menu/menu-button.tsx';
 import type { Player } from '../player/player.ts';
 import { linkSeconds } from '../player/time-link.ts';
 import { transcriptText } from './copy-text.ts';
@@ -23,9 +25,20 @@ export function TranscriptTools({
       <Button aria-pressed={isFollowing} onClick={() => onFollow(!isFollowing)}>
         Follow the sound
       </Button>
-      <Button onClick={() => copy(false)}>Copy text</Button>
-      <Button onClick={() => copy(true)}>Copy with times</Button>
-      <Button onClick={() => void copyText(linkTo(player.seconds))}>Copy link to this time</Button>
+      <MenuButton
+        className="button quiet"
+        groups={[
+          {
+            entries: [
+              { key: 'text', label: 'Copy text', act: () => copy(false) },
+              { key: 'times', label: 'Copy with times', act: () => copy(true) },
+              { key: 'link', label: 'Copy link to this time', act: () => void copyText(linkTo(player.seconds)) },
+            ],
+          },
+        ]}
+      >
+        <Copy aria-hidden /> Copy
+      </MenuButton>
     </>
   );
 }

@@ -20,12 +20,12 @@ type Field = {
 
 /** The limits of the API, and its values for fields that are empty while another one is given. */
 export const FIELDS: readonly (Field & { usual: number })[] = [
-  { name: 'max_line_length', label: 'Characters of a line', min: 10, max: 120, step: 1, usual: 42 },
-  { name: 'max_lines', label: 'Lines', min: 1, max: 4, step: 1, usual: 2 },
-  { name: 'min_duration', label: 'Shortest, s', min: 0, max: 5, step: 0.001, usual: 0.833 },
-  { name: 'max_duration', label: 'Longest, s', min: 1, max: 30, step: 0.1, usual: 7 },
+  { name: 'max_line_length', label: 'Characters per line', min: 10, max: 120, step: 1, usual: 42 },
+  { name: 'max_lines', label: 'Lines at most', min: 1, max: 4, step: 1, usual: 2 },
+  { name: 'min_duration', label: 'Shortest, in s', min: 0, max: 5, step: 0.001, usual: 0.833 },
+  { name: 'max_duration', label: 'Longest, in s', min: 1, max: 30, step: 0.1, usual: 7 },
   { name: 'max_chars_per_second', label: 'Characters per second', min: 5, max: 40, step: 0.5, usual: 20 },
-  { name: 'min_gap', label: 'Gap, s', min: 0, max: 1, step: 0.001, usual: 0.083 },
+  { name: 'min_gap', label: 'Gap between two, in s', min: 0, max: 1, step: 0.001, usual: 0.083 },
 ];
 
 /** One caption per segment. */
@@ -40,10 +40,15 @@ export const NO_SHAPE: CaptionForm = {
   min_gap: '',
 };
 
-/** The form with the values of the common broadcasting guides. */
+/** The values of the common broadcasting guides. */
 export const USUAL_SHAPE: Partial<CaptionForm> = Object.fromEntries(
   FIELDS.map(({ name, usual }) => [name, String(usual)]),
 );
+
+/** Whether no number shapes the captions. */
+export function isPlain(form: CaptionForm): boolean {
+  return FIELDS.every(({ name }) => form[name] === '');
+}
 
 type Params = { format: 'srt' | 'vtt'; speakers?: 'true' } & { [Name in Field['name']]?: number };
 
@@ -57,3 +62,6 @@ export function captionParams({ format, hasNames, ...texts }: CaptionForm): Para
   });
   return { format, ...(hasNames && { speakers: 'true' as const }), ...Object.fromEntries(numbers) };
 }
+
+/** The form at first: captions for viewers. */
+export const BROADCAST: CaptionForm = { ...NO_SHAPE, ...USUAL_SHAPE };

@@ -25,15 +25,15 @@ test('captions are shaped for reading without an option, and other files are as 
   ]);
 });
 
-test('given options of captions go before the usual ones', async () => {
+test('given options of captions replace the usual ones', async () => {
   const { api, asked } = echo();
 
-  for (const captions of [{ max_line_length: 20 }, { max_lines: 1 }]) {
+  for (const captions of [{ max_line_length: 20 }, {}]) {
     await transcriptFile(api, 'job_1', { format: 'srt', captions });
   }
 
   assert.deepEqual(
     asked.map(([, , params]) => params),
-    [{ max_line_length: 20 }, { max_line_length: 42, max_lines: 1 }],
+    [{ max_line_length: 20 }, {}],
   );
 });

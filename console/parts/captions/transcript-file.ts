@@ -10,13 +10,16 @@ type CaptionParams = Omit<GetJobsIdTranscriptQuery, 'format' | 'version'>;
 // One option is enough: the service then has the values of broadcasters for the others.
 const FOR_READING: CaptionParams = { max_line_length: 42 };
 
-/** The transcript of a job as a file. Captions are shaped for reading, as the API does when it is asked to. */
+/**
+ * The transcript of a job as a file.
+ * @param captions  absent: captions are shaped for reading; empty: one for each segment
+ */
 export async function transcriptFile(
   { jobs }: { jobs: Pick<Verbatim['jobs'], 'transcript'> },
   id: string,
-  { format, captions = {} }: { format: FileFormat; captions?: CaptionParams },
+  { format, captions = FOR_READING }: { format: FileFormat; captions?: CaptionParams },
 ): Promise<string> {
   if (format === 'json') return JSON.stringify(await jobs.transcript(id, 'json'), null, 2);
   if (format === 'txt') return await jobs.transcript(id, 'text');
-  return await jobs.transcript(id, format, { ...FOR_READING, ...captions });
+  return await jobs.transcript(id, format, captions);
 }
