@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -98,7 +98,7 @@ async function runEsbuild(): Promise<{ files: BuiltFile[]; metafile: Metafile }>
 const shareModules: Plugin = {
   name: 'share-modules',
   setup(build) {
-    const lazy = findLazyModules();
+    const lazy = lazyModules();
     build.onLoad({ filter: /\.tsx?$/ }, async ({ path: file }) => {
       if (!lazy.has(file)) return undefined;
       const text = await readFile(file, 'utf8');
@@ -108,15 +108,17 @@ const shareModules: Plugin = {
   },
 };
 
-/** The files that a file of the console imports when it needs them. */
-function findLazyModules(): Set<string> {
-  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
-  const imported = files.flatMap((name) => {
-    const file = path.join(FOLDER, name);
-    return [...readFileSync(file, 'utf8').matchAll(/\bimport\('(\.[^']+)'\)/g)].map(([, relative]) =>
-      path.join(path.dirname(file), relative!),
-    );
-  });
+/**
+ * The modules that are loaded lazily, from the texts of all: esbuild loads a module when it finds the first import of
+ * it, which for one that is imported in both ways is another at each build.
+ */
+function lazyModules(): Set<string> {
+  const files = globSync('**/*.{ts,tsx}', { cwd: FOLDER }).map((file) => path.join(FOLDER, file));
+  const imported = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\bimport\(\s*'(\.[^']+)'/g)].map(([, to]) =>
+      path.resolve(path.dirname(file), to!),
+    ),
+  );
   return new Set(imported);
 }
 
