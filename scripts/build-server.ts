@@ -18,14 +18,6 @@ const NOT_COPIED = [
   '{package,package-lock}.json',
   '{sdk/package.json,.npmrc}',
 ];
-/** What the console is made from, and with: its bundle contains it. */
-const OF_CONSOLE = ['@tanstack/react-query', '@tanstack/react-router', '@tanstack/react-virtual'].concat([
-  'react',
-  'react-dom',
-  'uplot',
-  'esbuild',
-]);
-
 const README = `# @verbatim/server
 
 Verbatim is a transcription service that you run on your own machines, with durable jobs and signed webhooks.
@@ -54,7 +46,7 @@ export async function buildServer(folder: string): Promise<void> {
   writeBundle(ROOT, path.join(folder, 'prebuilt'), PROGRAMS);
   await buildConsole(path.join(folder, 'console/dist'));
   fs.writeFileSync(path.join(folder, 'README.md'), README);
-  fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest(folder), null, 2)}\n`);
   writeShrinkwrap(folder);
 }
 
@@ -63,10 +55,10 @@ function filesToCopy(): string[] {
   return filesOfImage().filter((file) => !NOT_COPIED.some((pattern) => path.matchesGlob(file, pattern)));
 }
 
-function manifest(): object {
+function manifest(folder: string): object {
   const project = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   const { version, description, license, type, engines, bin, dependencies, optionalDependencies } = project;
-  const needed = Object.entries(dependencies).filter(([name]) => !OF_CONSOLE.includes(name));
+  const needed = Object.entries(dependencies).filter(([name]) => isNeeded(name, path.join(folder, 'prebuilt')));
   return {
     name: '@verbatim/server',
     version,
@@ -78,6 +70,14 @@ function manifest(): object {
     dependencies: Object.fromEntries(needed),
     optionalDependencies,
   };
+}
+
+/** Whether the bundle names the package. The console has been bundled with its packages, by esbuild. */
+function isNeeded(name: string, bundle: string): boolean {
+  // A colon follows in package.json, which the bundle contains.
+  const named = new RegExp(`["'\`]${name.replaceAll('.', '\\.')}(/|["'\`](?!:))`);
+  const texts = fs.readdirSync(bundle).map((file) => fs.readFileSync(path.join(bundle, file), 'utf8'));
+  return name !== 'esbuild' && texts.some((text) => named.test(text));
 }
 
 /** Pins what the dependencies depend on, as the project's lock file does. npm leaves out what is not needed. */

@@ -27,8 +27,8 @@ export async function writeArchive(folder: string): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-archive-'));
   try {
     const place = path.join(scratch, NAME);
-    await buildServer(path.join(place, 'server'));
     const packages = process.platform === 'linux' ? await writeTools(path.join(place, 'tools')) : [];
+    await buildServer(path.join(place, 'server'));
     completeArchive(place, packages);
     fs.copyFileSync(path.join(place, 'sbom.cdx.json'), path.join(folder, `${NAME}.cdx.json`));
     writeTarball(path.join(folder, `${NAME}.tar.gz`), scratch, [NAME]);
@@ -38,10 +38,12 @@ export async function writeArchive(folder: string): Promise<void> {
 }
 
 /**
- * Adds what is beside the service and the tools.
+ * Adds what the archive has beside the service and the tools.
  * @param place  has the built server
+ * @param packages  that the tools come from, for the bill of materials
+ * @internal  a test runs it with the tools of the system
  */
-function completeArchive(place: string, packages: DebianPackage[]): void {
+export function completeArchive(place: string, packages: DebianPackage[]): void {
   const server = path.join(place, 'server');
   const options = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
   execFileSync('npm', ['ci', ...options], { cwd: server, stdio: ['ignore', 'ignore', 'inherit'] });

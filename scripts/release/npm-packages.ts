@@ -34,5 +34,5 @@ export async function writeNpmPackages(folder: string): Promise<void> {
 }
 
 function npm(args: string[], cwd: string): void {
-  execFileSync('npm', args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('npm', args, { cwd, stdio: 'pipe' });
 }

@@ -7,5 +7,5 @@ export function writePythonPackages(folder: string): void {
   const python = process.env['PYTHON_SDK'] || 'python3';
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(sourceSeconds()) };
   const args = ['-m', 'hatchling', 'build', '-t', 'sdist', '-t', 'wheel', '-d', folder];
-  execFileSync(python, args, { cwd: path.join(ROOT, 'sdk/python'), env, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(python, args, { cwd: path.join(ROOT, 'sdk/python'), env, stdio: 'pipe' });
 }

