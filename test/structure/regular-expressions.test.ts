@@ -22,6 +22,8 @@ const BOUNDED: Record<string, string> = {
   '/joiner.*\\.onnx$/': 'names of files of a model',
   '/<!--[\\s\\S]*?-->/g': 'our own pages',
   '/\\[([^\\]]*)\\]\\([^)]*\\)/g': 'our own pages',
+  '/\\/react-(aria|aria-components|stately)\\/.*\\/intl\\/.*\\/?[a-z]{2}-[A-Z]{2}\\.mjs$/':
+    'files of the packages of the console, when it is bundled',
   '/[?#].*$/': 'a URL that the user of the client has fetched',
   '/"(?:[^"\\\\]|\\\\.)*"/g': 'texts that were parsed as JSON: each string is closed, so nothing is read twice',
   '/^[\\s"\'\\ufeff]+|[\\s"\'\\ufeff]+$/g': 'a secret of our own, or one that the reader has typed',
