@@ -20,7 +20,10 @@ The command line of Verbatim, a transcription service with durable jobs and sign
 /** What npm starts. \`health\` runs every few seconds in containers, so it loads nothing else. */
 const ENTRY = `#!/usr/bin/env node
 import health from './health.js';
-if (process.argv[2] === 'health') process.exitCode = await health.runHealth(process.argv.slice(3));
+if (Number(process.versions.node.split('.')[0]) < 22) {
+  process.stderr.write(\`verbatim: Node 22.12 or newer is needed, this is \${process.version}.\\n\`);
+  process.exitCode = 1;
+} else if (process.argv[2] === 'health') process.exitCode = await health.runHealth(process.argv.slice(3));
 else await (await import('./cli.js')).runProcess();
 `;
 
