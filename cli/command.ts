@@ -4,6 +4,7 @@ import { AnswerKeeper } from './exact-json.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { type Connection, findConnection } from './profile/connection.ts';
 import { findOperator } from './profile/operator.ts';
+import { startBrowser, webPage } from './terminal/browser.ts';
 import { type ColorChoice, Output, type Screen } from './terminal/output.ts';
 import { typed } from './typed.ts';
 
@@ -58,8 +59,22 @@ export function action<Args extends unknown[], Options = object>(io: Io, handler
   return async (...given: unknown[]): Promise<void> => {
     const command = given.at(-1) as Command;
     const options = command.optsWithGlobals() as Options & Globals;
-    await handler(openSession(io, options), options, ...(given.slice(0, -2) as Args));
+    const args = given.slice(0, -2) as Args;
+    const session = openSession(io, options);
+    const page = (options as { web?: boolean }).web ? webPage(command, args) : null;
+    if (page !== null) await openPage(session, page);
+    else await handler(session, options, ...args);
   };
+}
+
+/** With --web. Prints the address with --quiet and --json. */
+async function openPage({ io, out, globals, connection }: Session, page: string): Promise<void> {
+  const isOperators = page.startsWith('operator');
+  const { url } = isOperators ? findOperator(io.env, { url: globals.url }) : connection();
+  const address = `${url}/#/${page}`;
+  if (out.mode !== 'text') return out.show({ json: { url: address }, ids: [address], lines: [] });
+  out.note(`Opening ${address}`);
+  await startBrowser(address, io.env);
 }
 
 function openSession(io: Io, globals: Globals): Session {

@@ -53,7 +53,12 @@ export async function showList<Item>(
   list: Pages<Item>,
   { head, row, ...view }: TableView<Item>,
 ): Promise<void> {
-  const show = (items: Item[]) => session.out.table(head, items.map(row));
+  let shownHead = head;
+  const show = (items: Item[]) => {
+    session.out.table(shownHead, items.map(row));
+    // Of all pages, the first has the head.
+    shownHead = [];
+  };
   await showResults(session, options, list, { ...view, show });
 }
 

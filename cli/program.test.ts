@@ -50,6 +50,37 @@ for (const [line, message] of [
   });
 }
 
+for (const [line, page] of [
+  ['jobs list', 'jobs'],
+  ['jobs get job_1', 'jobs/job_1'],
+  ['webhooks list', 'webhooks'],
+  ['webhooks get wh_1', 'webhooks/wh_1'],
+  ['webhooks deliveries wh_1', 'webhooks/wh_1'],
+  ['events list', 'events'],
+  ['events get evt_1', 'events/evt_1'],
+  ['search one two', 'search?q=one%20two'],
+  ['keys list', 'keys'],
+  ['usage', 'usage'],
+  ['balance', 'usage'],
+  ['ledger', 'usage'],
+  ['accounts list', 'operator/accounts'],
+  ['accounts show acct_1', 'operator/accounts/acct_1'],
+  ['keys list acct_1', 'operator/accounts/acct_1'],
+  ['audit list', 'operator/audit'],
+  ['settings', 'operator/settings'],
+] as const) {
+  test(`"${line} --web" opens the page ${page} of the console, and asks the service nothing`, async () => {
+    const env = { VERBATIM_URL: 'http://127.0.0.1:1', ADMIN_TOKEN: 'token', BROWSER: '/bin/true' };
+
+    const opened = await runVerbatim(`${line} --web`, { env });
+    const printed = await runVerbatim(`${line} --web --quiet`, { env });
+
+    const address = `http://127.0.0.1:1/#/${page}`;
+    assert.deepEqual(opened, { code: 0, stdout: '', stderr: `Opening ${address}\n` });
+    assert.equal(printed.stdout, `${address}\n`);
+  });
+}
+
 test('without a key the command says how to sign in', async () => {
   const { code, stderr } = await runVerbatim('whoami');
 

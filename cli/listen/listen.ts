@@ -3,9 +3,10 @@ import type { OwnAccount } from '#sdk/api.ts';
 import { systemClock } from '#sdk/client/http/clock.ts';
 import type { StreamOptions, Verbatim } from '#sdk/client/index.ts';
 import { action, type Io, type Session } from '../command.ts';
-import { consoleAddress, startBrowser } from '../commands/account/open.ts';
+import { consoleAddress } from '../commands/account/open.ts';
 import { UsageError } from '../exit.ts';
 import { commaList, repeated, time } from '../options.ts';
+import { startBrowser } from '../terminal/browser.ts';
 import { Forwarder } from './delivery/forwarder.ts';
 import { type Post, post } from './delivery/post.ts';
 import { probe, watchTargets } from './delivery/probe.ts';
@@ -79,7 +80,7 @@ async function listen(session: Session, options: Options): Promise<void> {
   using screen = options.tui ? new ScreenView(out) : null;
   const lines = screen ?? openLineView(out, { hasKeys });
   const view = out.mode === 'json' ? openJsonView(out, lines) : lines;
-  view.start({ account, secret: chosen.secret, secretSource: chosen.source });
+  view.start({ account, targets: targets.describe(), secret: chosen.secret, secretSource: chosen.source });
   using positions = openPositionFile(file, kept, url, systemClock);
   await forwardAll(session, options, {
     client,

@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { type Part, plainText } from './part.ts';
 import { safeBlock, safeJson, safeLine } from './safe-text.ts';
 import { alignColumns } from './table.ts';
+import { relativeTime } from './time.ts';
 
 export type Screen = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 export type ColorChoice = 'auto' | 'always' | 'never';
@@ -56,9 +57,13 @@ export class Output {
     this.stdout.write(`${render(parts, this.color.stdout)}\n`);
   }
 
-  /** Rows in columns on standard output; the head is shown on a terminal only. */
+  /**
+   * Rows in columns on standard output, below a head; an empty one is left out. On a terminal, times are shown by how
+   * long ago they were, and lines are as long as it is wide.
+   */
   table(head: string[], rows: Part[][]): void {
-    const all = this.stdout.isTTY ? [head.map((text) => ({ text, style: 'dim' as const })), ...rows] : rows;
+    const shown = this.stdout.isTTY ? rows.map((row) => row.map((cell) => relativeTime(cell, new Date()))) : rows;
+    const all = head.length > 0 ? [head.map((text) => ({ text, style: 'dim' as const })), ...shown] : shown;
     for (const row of alignColumns(all, this.stdout.isTTY ? this.stdout.columns : undefined)) this.line(...row);
   }
 

@@ -16,6 +16,20 @@ test('addresses that begin alike are cut in the middle, so that they differ in a
   );
 });
 
+test('texts that would look the same are not cut', () => {
+  const urls = ['https://a.example.com/x/one/hooks/verbatim', 'https://a.example.com/x/two/hooks/verbatim'];
+
+  const rows = alignColumns(
+    urls.map((url) => ['wh_1', url]),
+    30,
+  );
+
+  assert.deepEqual(
+    rows.map((row) => row.at(-1)),
+    urls,
+  );
+});
+
 test('what fits is not cut', () => {
   assert.deepEqual(alignColumns([['a', 'https://x/']], 13), [['a', '  ', 'https://x/']]);
 });

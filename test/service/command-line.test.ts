@@ -215,7 +215,10 @@ describe('verbatim jobs', () => {
       lines.map((line) => JSON.parse(line).id),
       ids,
     );
-    assert.match(table, /^job_\w+ {2}completed {2}pro {2}0:00 {2}[\d.]+ +\S+Z {2}call\.wav\n$/);
+    const [head, row, end] = table.split('\n');
+    assert.match(head!, /^job +status +plan +length +credits +created +file$/);
+    assert.match(row!, /^job_\w+ {2}completed {2}pro {3}0:00 {4}[\d.]+ +\S+Z {2}call\.wav$/);
+    assert.equal(end, '');
     assert.match(more.stderr, /^There is more: --all, or --cursor \S+\n$/);
     assert.equal(await outputOf(['jobs', 'list', '-q', '--limit', '1', '--cursor', page.next_cursor]), `${ids[2]}\n`);
   });
@@ -287,8 +290,8 @@ describe('the account', () => {
     const list = await outputOf('keys list');
 
     assert.match(own.key, /^vb_/);
-    assert.match(list, new RegExp(`^${operators.id} .*given\n${own.id} {2}${own.prefix}… {2}jobs:read .*ci\n`));
-    assert.equal((await outputOf(['keys', 'list', account, '-q'])).split('\n').length, list.split('\n').length);
+    assert.match(list, new RegExp(`^key .*\n${operators.id} .*given\n${own.id} {2}${own.prefix}… {2}jobs:read .*ci\n`));
+    assert.equal((await outputOf(['keys', 'list', account, '-q'])).split('\n').length, list.split('\n').length - 1);
     assert.equal((await run('balance', { env: { VERBATIM_API_KEY: own.key } })).code, 1);
     assert.equal((await run(['keys', 'revoke', own.id])).stderr, `${own.id} is revoked\n`);
     assert.equal((await run(['keys', 'revoke', operators.id, '--operator'])).code, 0);
@@ -330,12 +333,13 @@ describe('webhooks', () => {
 
     assert.match(created.stderr, /Keep the secret now/);
     assert.match(secret, /^whsec_/);
-    assert.equal(list, `${id}  active  0  webhook.test  ${url}\n`);
+    assert.match(list, /^webhook +state +failures +events +url\n/);
+    assert.ok(list.endsWith(`\n${id}  active  0         webhook.test  ${url}\n`));
     assert.equal(updated.max_per_second, 5);
     assert.deepEqual([nothing.code, rotated.code], [2, 0]);
     assert.match(rotated.stdout, /^secret +whsec_/m);
     assert.match(tested, /^evt_\w+ {2}transcription\.completed\n$/);
-    assert.match(log, /^dlv_\w+ {2}failed {2}1 {2}connect {2}\d+ ms +transcription\.completed/);
+    assert.match(log, /\ndlv_\w+ +failed +1 +connect +\d+ ms +transcription\.completed/);
     assert.match(delivery, /^error +connect: .*\(ECONNREFUSED\)\.\ntook +\d+ ms\n/m);
     assert.equal(redelivered, '1 events are sent again\n');
     assert.match(recovered, /^\d+ events would be sent again\n$/);

@@ -128,7 +128,10 @@ test('events are forwarded with the signature of the profile, each type to its r
 
   const secret = printed.trim();
   assert.equal(code, 130);
-  assert.match(stderr, /listening as test \(pro\) · secret whsec_.{4}… {2}\(kept for this profile/);
+  assert.match(
+    stderr,
+    /listening as test \(pro\) · to http:\/\/127\.0\.0\.1:\d+\/hooks, http:\S+\/alerts \(transcription\.failed\) · secret whsec_.{4}… {2}\(kept for this profile/,
+  );
   assert.equal((stdout + stderr).includes(secret.slice(10)), false);
   assert.deepEqual(
     target.received.map(({ id, url }) => [id, url]).toSorted(),

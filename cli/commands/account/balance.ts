@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { action, type Io } from '../../command.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { credits, facts } from '../../terminal/format.ts';
 
 /** `verbatim balance` */
 export function define(command: Command, io: Io): void {
-  command.action(
+  addWebOption(command, () => 'usage').action(
     action(io, async (session) => {
       const client = await session.client();
       const balance = await client.balance();

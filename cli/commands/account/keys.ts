@@ -4,15 +4,17 @@ import { action, type Io, type Session } from '../../command.ts';
 import { changeEach } from '../../each-id.ts';
 import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { commaList, time } from '../../options.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { facts } from '../../terminal/format.ts';
 
 type KeyOptions = { name?: string; scopes?: Key['scopes']; expiresAt?: string };
 
 /** `verbatim keys`: those of the own account; with the id of an account, those of that account, as the operator. */
 export function define(command: Command, io: Io): void {
-  addListOptions(
-    command.command('list').description('keys').argument('[account]', 'as the operator: of this account'),
-  ).action(action<[string | undefined], ListOptions>(io, listKeys));
+  const list = command.command('list').description('keys').argument('[account]', 'as the operator: of this account');
+  addWebOption(addListOptions(list), (account?: string) => (account ? `operator/accounts/${account}` : 'keys')).action(
+    action<[string | undefined], ListOptions>(io, listKeys),
+  );
   command
     .command('create')
     .description('a new key; it is shown only now')

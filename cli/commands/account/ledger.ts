@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { action, type Io, type Session } from '../../command.ts';
 import { addCsvOption, addListOptions, type CsvListOptions, pageOf, showCsvList } from '../../list.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { credits } from '../../terminal/format.ts';
 
 /** `verbatim ledger` */
 export function define(command: Command, io: Io): void {
-  addCsvOption(addListOptions(command)).action(action<[], CsvListOptions>(io, showLedger));
+  addWebOption(addCsvOption(addListOptions(command)), () => 'usage').action(action<[], CsvListOptions>(io, showLedger));
 }
 
 async function showLedger(session: Session, options: CsvListOptions): Promise<void> {

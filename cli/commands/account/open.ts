@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { action, type Io, type Session } from '../../command.ts';
-import { CommandError, UsageError } from '../../exit.ts';
+import { UsageError } from '../../exit.ts';
+import { startBrowser } from '../../terminal/browser.ts';
 
 /** The page of the console for each kind of id. */
 const PAGES: Record<string, string> = { job: 'jobs', evt: 'events', wh: 'webhooks' };
@@ -32,17 +32,4 @@ function pageOf(id: string): string {
   const page = Object.hasOwn(PAGES, kind) ? PAGES[kind] : undefined;
   if (page === undefined) throw new UsageError(`"${id}" is not the id of a job, event or webhook.`);
   return `#/${page}/${id}`;
-}
-
-/** Resolves when the program that opens browsers has started. BROWSER names another one. */
-export async function startBrowser(address: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const opener = env['BROWSER'] || { darwin: 'open', win32: 'explorer' }[process.platform as string] || 'xdg-open';
-  const browser = spawn(opener, [address], { stdio: 'ignore', detached: true, env });
-  await new Promise<void>((resolve, reject) => {
-    browser.once('spawn', resolve);
-    browser.once('error', (cause) => {
-      reject(new CommandError(`${opener} cannot be started: open ${address} yourself.`, undefined, { cause }));
-    });
-  });
-  browser.unref();
 }

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { UsageRow } from '#sdk/wire.ts';
 import { action, type Io, type Session } from '../../command.ts';
 import { time } from '../../options.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { clockTime, credits } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';
 
@@ -15,7 +16,7 @@ type UsageOptions = {
 
 /** `verbatim usage` */
 export function define(command: Command, io: Io): void {
-  command
+  addWebOption(command, () => 'usage')
     .option('--from <time>', 'since this time: 2026-11-01, 30d …', time)
     .option('--to <time>', 'before this time', time)
     .addOption(new Option('--bucket <length>', 'one line for each').choices(['hour', 'day', 'month']))

@@ -4,6 +4,7 @@ import { action, type Io, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
 import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { number } from '../../options.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { credits, facts } from '../../terminal/format.ts';
 import { typed } from '../../typed.ts';
 
@@ -22,14 +23,14 @@ export function define(command: Command, io: Io): void {
     .addOption(new Option('--plan <plan>', 'what it may use').choices(['lite', 'pro']).default('lite'))
     .option('--credits <number>', 'its credits; without them, unlimited', number)
     .action(action<[string], NewAccount>(io, createAccount));
-  addListOptions(
-    command
-      .command('list')
-      .description('accounts, newest first')
-      .option('--query <text>', 'with this text in the name, or this id'),
-  ).action(action<[], ListOptions & { query?: string }>(io, listAccounts));
-  command
-    .command('show')
+  const list = command
+    .command('list')
+    .description('accounts, newest first')
+    .option('--query <text>', 'with this text in the name, or this id');
+  addWebOption(addListOptions(list), () => 'operator/accounts').action(
+    action<[], ListOptions & { query?: string }>(io, listAccounts),
+  );
+  addWebOption(command.command('show'), (id: string) => `operator/accounts/${id}`)
     .description('an account')
     .argument('<account>')
     .action(

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { action, type Io, type Session } from '../../command.ts';
 import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 
 type AuditOptions = ListOptions & { account?: string };
 
@@ -10,7 +11,7 @@ export function define(command: Command, io: Io): void {
     .command('list')
     .description('who changed what, newest first')
     .option('--account <account>', 'of this account');
-  addListOptions(list).action(action<[], AuditOptions>(io, listChanges));
+  addWebOption(addListOptions(list), () => 'operator/audit').action(action<[], AuditOptions>(io, listChanges));
 }
 
 async function listChanges(session: Session, options: AuditOptions): Promise<void> {

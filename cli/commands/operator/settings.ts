@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { action, type Io, type Session } from '../../command.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 
 /** `verbatim settings`, for operators */
 export function define(command: Command, io: Io): void {
-  command
+  addWebOption(command, () => 'operator/settings')
     .option('--changed', 'only those that differ from their defaults')
     .action(action<[], { changed?: boolean }>(io, showSettings));
 }

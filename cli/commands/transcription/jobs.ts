@@ -6,6 +6,7 @@ import { changeEach } from '../../each-id.ts';
 import { parseExactly } from '../../exact-json.ts';
 import { addCsvOption, addListOptions, type CsvListOptions, pageOf, showCsvList } from '../../list.ts';
 import { keyValue, time } from '../../options.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { clockTime, credits, state } from '../../terminal/format.ts';
 import { addCaptionOptions, type CaptionFlags, captionParams, FORMATS, type Format, textFormat } from './captions.ts';
 import { followJob } from './follow.ts';
@@ -33,9 +34,12 @@ export function define(command: Command, io: Io): void {
     .option('--before <time>', 'created before this time', time)
     .option('--query <text>', 'with this text in the file name, or this id')
     .option('--metadata <key=value>', 'with this value in the metadata; up to 3 times', keyValue);
-  addCsvOption(addListOptions(list)).action(action<[], Filter>(io, listJobs));
+  addWebOption(addCsvOption(addListOptions(list)), () => 'jobs').action(action<[], Filter>(io, listJobs));
 
-  command.command('get').description('a job with its text').argument('<job>').action(action<[string]>(io, getJob));
+  addWebOption(command.command('get'), (id: string) => `jobs/${id}`)
+    .description('a job with its text')
+    .argument('<job>')
+    .action(action<[string]>(io, getJob));
   command
     .command('follow')
     .description('the segments of a job as they are transcribed, until it ends')

@@ -3,6 +3,7 @@ import type { SearchHit } from '#sdk/wire.ts';
 import { action, type Io, type Session } from '../../command.ts';
 import { addListOptions, type ListOptions, pageOf, showResults } from '../../list.ts';
 import { time } from '../../options.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { clockTime } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';
 import { typed } from '../../typed.ts';
@@ -17,7 +18,10 @@ export function define(command: Command, io: Io): void {
     .option('--after <time>', 'of jobs created after this time: 2026-11-21, 1h, 7d …', time)
     .option('--before <time>', 'of jobs created before this time', time)
     .addHelpText('after', `\nWords that begin with "-" come after "--": ${typed(io.env, 'search -- budget -draft')}\n`);
-  addListOptions(command).action(action<[string[]], SearchOptions>(io, search));
+  addWebOption(
+    addListOptions(command),
+    (words: string[]) => `search?q=${encodeURIComponent(words.map(quotePhrase).join(' '))}`,
+  ).action(action<[string[]], SearchOptions>(io, search));
 }
 
 async function search(session: Session, options: SearchOptions, words: string[]): Promise<void> {

@@ -4,6 +4,7 @@ import { action, type Io, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
 import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { time, wholeNumber } from '../../options.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { facts, state } from '../../terminal/format.ts';
 
 type Filter = ListOptions & {
@@ -34,7 +35,9 @@ export function defineDeliveries(command: Command, io: Io): void {
     .option('--attempt <number>', 'this attempt, 1 to 4', wholeNumber)
     .option('--after <time>', 'created after this time: 2026-11-21, 1h, 7d …', time)
     .option('--before <time>', 'created before this time', time);
-  addListOptions(deliveries).action(action<[string], Filter>(io, listDeliveries));
+  addWebOption(addListOptions(deliveries), (id: string) => `webhooks/${id}`).action(
+    action<[string], Filter>(io, listDeliveries),
+  );
   command
     .command('delivery')
     .description('one attempt with its request and answer')

@@ -3,6 +3,7 @@ import type { EventType, EventWithDeliveries } from '#sdk/wire.ts';
 import { action, type Io, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
 import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { facts, state } from '../../terminal/format.ts';
 import { sendLocally } from './local-send.ts';
 
@@ -16,9 +17,8 @@ export function define(command: Command, io: Io): void {
     .description('events, newest first')
     .option('--type <type>', 'of this type')
     .option('--job <job>', 'of this job');
-  addListOptions(list).action(action<[], ListFilter>(io, listEvents));
-  command
-    .command('get')
+  addWebOption(addListOptions(list), () => 'events').action(action<[], ListFilter>(io, listEvents));
+  addWebOption(command.command('get'), (id: string) => `events/${id}`)
     .description('an event with its body and its deliveries')
     .argument('<event>')
     .action(action<[string]>(io, getEvent));

@@ -5,6 +5,7 @@ import { changeEach } from '../../each-id.ts';
 import { UsageError } from '../../exit.ts';
 import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { commaList, number, readJson, readTextFile, wholeNumber } from '../../options.ts';
+import { addWebOption } from '../../terminal/browser.ts';
 import { facts, state } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';
 import { typed } from '../../typed.ts';
@@ -24,11 +25,10 @@ const DEFAULT_EVENTS: EventType[] = ['transcription.completed', 'transcription.f
 
 /** `verbatim webhooks` */
 export function define(command: Command, io: Io): void {
-  addListOptions(command.command('list').description('webhooks, newest first')).action(
+  addWebOption(addListOptions(command.command('list').description('webhooks, newest first')), () => 'webhooks').action(
     action<[], ListOptions>(io, listWebhooks),
   );
-  command
-    .command('get')
+  addWebOption(command.command('get'), (id: string) => `webhooks/${id}`)
     .description('a webhook')
     .argument('<webhook>')
     .action(

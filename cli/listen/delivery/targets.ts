@@ -15,6 +15,12 @@ export class Targets {
     return this.#routes.get(type) ?? this.#others;
   }
 
+  /** In words: the target, and those of single types. Empty where events are shown only. */
+  describe(): string {
+    const routes = [...this.#routes].map(([type, url]) => `${url.href} (${type})`);
+    return [...(this.#others ? [this.#others.href] : []), ...routes].join(', ');
+  }
+
   /** Each host and port once. */
   hosts(): URL[] {
     const all = [...this.#routes.values(), ...(this.#others ? [this.#others] : [])];

@@ -73,9 +73,14 @@ test('the start of the secret is shown, never the rest', () => {
   const { view, lines } = open();
   const account = { name: 'Acme', plan: 'pro' };
 
-  view.start({ account, secret: 'whsec_Zm9vYmFyYmF6', secretSource: 'kept' });
+  const targets = 'http://localhost:3000/hooks';
+  view.start({ account, targets, secret: 'whsec_Zm9vYmFyYmF6', secretSource: 'kept' });
+  open({ hasKeys: false }).view.start({ account, targets: '', secret: 'whsec_Zm9vYmFyYmF6', secretSource: 'kept' });
 
-  assert.deepEqual(lines, ['listening as Acme (pro) · secret whsec_Zm9v…  (kept)']);
+  assert.deepEqual(lines, [
+    'listening as Acme (pro) · to http://localhost:3000/hooks · secret whsec_Zm9v…  (kept)',
+    'r sends again what failed, q quits; --tui shows events and their details',
+  ]);
 });
 
 test('events that are no longer kept are reported', () => {

@@ -15,9 +15,12 @@ const TYPE_WIDTH = 23;
 export function openLineView(out: Pick<Output, 'mode' | 'line' | 'note'>, { hasKeys }: { hasKeys: boolean }): View {
   let isLost = false;
   return {
-    start({ account, secret, secretSource }) {
+    start({ account, targets, secret, secretSource }) {
       const name = account.name === null ? account.plan : `${account.name} (${account.plan})`;
-      out.note(`listening as ${name} · secret ${secret.slice(0, SHOWN_SECRET_CHARS)}…  (${secretSource})`);
+      const where = targets === '' ? 'no target: events are shown only (--forward-to)' : `to ${targets}`;
+      out.note(`listening as ${name} · ${where} · secret ${secret.slice(0, SHOWN_SECRET_CHARS)}…  (${secretSource})`);
+      if (hasKeys)
+        out.note({ text: 'r sends again what failed, q quits; --tui shows events and their details', style: 'dim' });
     },
     frame(frame, isForwarded) {
       if (frame.type === 'gap') {

@@ -12,8 +12,8 @@ type Row = { event: ForwardedEvent; attempt: Attempt | null; line: Part[] };
 // Each holds its body, of 256 KiB in most cases at most.
 const MAX_ROWS = 100;
 const HELP: Part = {
-  text: '↑↓ select   d details   r send again   e edit and send   o console   q quit',
-  style: 'dim',
+  text: 'd details  ↑↓ select  r send again  e edit  o console  q quit',
+  style: 'bold',
 };
 const OPEN = '\u001b[?1049h\u001b[?25l';
 const CLOSE = '\u001b[?25h\u001b[?1049l';
@@ -152,7 +152,8 @@ export class ScreenView implements View, Disposable {
     const { stderr } = this.#out;
     const [columns, height] = [stderr.columns ?? 80, Math.max(1, (stderr.rows ?? 24) - 4)];
     const main = this.#detailsFrom === null ? this.#list(height) : this.#details(height);
-    const lines = [this.#head, [], ...main, this.#status, [HELP]];
+    const status = this.#status.length > 0 ? this.#status : summary(this.#selectedRow());
+    const lines = [this.#head, [], ...main, status, [HELP]];
     const texts = lines.map((line) => this.#out.renderNote(...clip(line, columns)));
     stderr.write(HOME + texts.join(END_OF_LINE) + END_OF_SCREEN);
   }
@@ -178,6 +179,16 @@ export class ScreenView implements View, Disposable {
 
 function fill(lines: Part[][], height: number): Part[][] {
   return [...lines, ...Array.from({ length: height - lines.length }, () => [])];
+}
+
+/** Of the selected event: where it went, and the beginning of the answer. */
+function summary(row: Row | undefined): Part[] {
+  if (!row) return [{ text: 'Waiting for events.', style: 'dim' }];
+  if (!row.attempt) return [{ text: 'Shown only: no target takes it.', style: 'dim' }];
+  const { outcome, url } = row.attempt;
+  const answer =
+    outcome.kind === 'failed' ? outcome.message : `${outcome.status} ${outcome.body.trim().split('\n')[0]}`;
+  return [{ text: `POST ${url.href}  ${answer}`, style: 'dim' }];
 }
 
 /** The request and the answer in lines. */

@@ -4,6 +4,8 @@ import type { Attempt } from '../delivery/forwarder.ts';
 /** For whom a run listens, and where its secret is from. */
 export type RunInfo = {
   account: { name: string | null; plan: string };
+  /** Where events are forwarded to, in words; empty: they are shown only. */
+  targets: string;
   secret: string;
   /** In words. */
   secretSource: string;
