@@ -1,5 +1,5 @@
 import { Verbatim, VerbatimAdmin } from '#sdk/client/index.ts';
-import { session } from '../session/session.ts';
+import { BY_SESSION, session } from '../session/session.ts';
 
 // Repetitions are made by the query client, which shows that it waits. `allowBrowser`: the secrets are the user's own.
 const options = { baseUrl: location.origin, allowBrowser: true, maxRetries: 0 };
@@ -19,7 +19,11 @@ export const api = new Verbatim({
 });
 
 /** The API of the operator. */
-export const operator = new VerbatimAdmin({ ...options, adminToken: () => session.get().admin ?? '' });
+export const operator = new VerbatimAdmin({
+  ...options,
+  adminToken: () => session.get().admin ?? '',
+  fetch: asOperator,
+});
 
 /** The API with the cookie alone, to find out which session it names. */
 export const apiOfCookie = new Verbatim({ ...options, maxRetries: 2, fetch: withCookie });
@@ -29,6 +33,16 @@ export const clientsWith = (secret: string) => ({
   api: new Verbatim({ ...options, apiKey: secret, fetch: withCookie }),
   operator: new VerbatimAdmin({ ...options, adminToken: secret }),
 });
+
+/** With the operator's token, or by the session of a user who is an operator. */
+function asOperator(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const { account, admin } = session.get();
+  if (admin !== BY_SESSION || account?.kind !== 'cookie') return fetch(input, init);
+  const headers = new Headers(init?.headers);
+  headers.delete('authorization');
+  headers.set('x-session-id', account.id);
+  return withCookie(input, { ...init, headers });
+}
 
 /** The SDK sends no cookies by itself. */
 function withCookie(input: string | URL | Request, init?: RequestInit): Promise<Response> {

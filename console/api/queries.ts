@@ -1,7 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { session } from '../session/session.ts';
+import { hasUser, session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
 import { api } from './client.ts';
+import { people } from './people.ts';
 
 // Queries that several views use: a key that is written in one place cannot stand for other data elsewhere.
 
@@ -35,6 +36,12 @@ export function useAccount() {
     enabled: account !== null,
     staleTime: ACCOUNT_STALE_MS,
   });
+}
+
+/** The user who is signed in; not for the session of a key. */
+export function useMe() {
+  const isUser = hasUser(useStore(session));
+  return useQuery({ queryKey: ['me'], queryFn: people.me, enabled: isUser, staleTime: ACCOUNT_STALE_MS });
 }
 
 /** Needs the scope usage:read. @param isOn  false: nothing is requested */

@@ -1,5 +1,5 @@
 import { ApiError } from '#sdk/client/index.ts';
-import type { Session as StoredSession } from '#sdk/wire.ts';
+import type { Me, Session as StoredSession } from '#sdk/wire.ts';
 import { type AccountSession, changeSession, session } from '../session/session.ts';
 import { api, apiOfCookie, clientsWith } from './client.ts';
 import { isSignedOut } from './problem.ts';
@@ -11,7 +11,7 @@ import { isSignedOut } from './problem.ts';
 export async function findSession(): Promise<AccountSession | null> {
   try {
     const { text } = await apiOfCookie.request('GET', '/v1/session');
-    return { kind: 'cookie', id: readId(text) };
+    return await ofCookie(JSON.parse(text) as StoredSession);
   } catch (error) {
     if (error instanceof ApiError) return null;
     throw error;
@@ -21,7 +21,7 @@ export async function findSession(): Promise<AccountSession | null> {
 /** Begins a session in place of the one that the browser had. @throws VerbatimError */
 export async function beginSession(key: string): Promise<AccountSession> {
   const { text } = await clientsWith(key).api.request('POST', '/v1/session');
-  const made: AccountSession = { kind: 'cookie', id: readId(text) };
+  const made: AccountSession = { kind: 'cookie', id: (JSON.parse(text) as StoredSession).id, user: null };
   const found = await findSession();
   // In a frame of another site the browser has kept no cookie.
   return found?.kind === 'cookie' && found.id === made.id ? made : { kind: 'key', key };
@@ -37,6 +37,9 @@ export async function signOut(): Promise<void> {
   changeSession({ account: null, admin: null });
 }
 
-function readId(text: string): string {
-  return (JSON.parse(text) as StoredSession).id;
+/** @param stored  as the service shows it */
+export async function ofCookie({ id, user_id: userId }: StoredSession): Promise<AccountSession> {
+  if (userId === null) return { kind: 'cookie', id, user: null };
+  const { text } = await apiOfCookie.request('GET', '/v1/me');
+  return { kind: 'cookie', id, user: { id: userId, isOperator: (JSON.parse(text) as Me).operator } };
 }

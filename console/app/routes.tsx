@@ -54,6 +54,7 @@ const routeTree = root.addChildren([
   view('/events/$eventId', () => import('../views/event/index.tsx')),
   view('/debugger', () => import('../views/debugger/index.tsx')),
   view('/usage', () => import('../views/usage/index.tsx')),
+  view('/people', () => import('../views/people/index.tsx')),
   view('/keys', () => import('../views/keys/index.tsx')),
   view('/start', () => import('../views/start/index.tsx')),
   view('/operator', () => import('../views/operator/index.tsx')),

@@ -5,6 +5,7 @@ import { until } from '../fixtures/until.ts';
 import { toneFile } from './harness/fixture.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
 import { findInterpreted, marked, shownMarks } from './harness/markup.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 
 // Texts of strangers that contain markup: no view of the console interprets it, and no script in it runs. An attempt of
 // the browser to run one violates the policy, which fails each flow.
@@ -134,8 +135,7 @@ export const flows: Flow[] = [
       const { key, attemptPlace } = await fillWithMarks(flow);
 
       await page.goto('/#/keys');
-      await page.getByLabel('API key or operator').fill(marked('secret'));
-      await page.keyboard.press('Enter');
+      await signInWithKey(page, marked('secret'));
       await page.getByRole('alert').waitFor();
       await expectMarks(page, 'the sign-in', ['secret']);
 

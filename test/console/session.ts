@@ -4,6 +4,7 @@ import { VerbatimAdmin } from '../../sdk/src/client/index.ts';
 import type { Scope } from '../../src/rules/accounts/scopes.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
 import { choose } from './harness/menu.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 
 // Signed in by a cookie: in all tabs, ended at the service, and not replaced without a question.
 
@@ -22,8 +23,7 @@ async function named({ account, service }: FlowContext, name: string) {
 
 async function signIn(page: Page, key: string, place: string): Promise<void> {
   await page.goto(`/#${place}`);
-  await page.getByLabel('API key or operator').fill(key);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signInWithKey(page, key);
   await page.getByText('Signed in:').waitFor();
 }
 
@@ -141,11 +141,8 @@ export const flows: Flow[] = [
       const question = page.getByRole('dialog', { name: 'Open this link?' });
       await question.getByRole('alert').filter({ hasText: 'This API key is unknown' }).waitFor();
 
-      // Before the browser tells the page that Escape has closed the first question.
-      await page.evaluate((address) => {
-        document.querySelector('dialog')!.close();
-        location.assign(address);
-      }, link);
+      await page.keyboard.press('Escape');
+      await page.evaluate((address) => location.assign(address), link);
       await question.getByText('You are signed in as the operator. The link opens the account Customer').waitFor();
       await page.evaluate((address) => location.assign(address), second);
       await question.getByText('You are signed in as the operator. The link opens the account Second').waitFor();

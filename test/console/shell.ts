@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { FRAMING_ORIGIN } from './harness/fixture.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 
 /** Every view of the account, with something in it. */
 const VIEWS = (shown: FlowContext['shown']): [name: string, place: string][] => [
@@ -59,6 +60,7 @@ export const flows: Flow[] = [
       await page.goto('/#/keys');
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       await checkView('sign-in');
+      await page.getByText('Sign in with an API key').click();
       const field = page.getByLabel('API key or operator');
       assert.ok(await field.evaluate((element) => element === document.activeElement), 'the field has the focus');
 
@@ -81,8 +83,7 @@ export const flows: Flow[] = [
     title: "the operator's token opens the operator's views only",
     async run({ page, service }) {
       await page.goto('/#/sign-in');
-      await page.getByLabel('API key or operator').fill(service.adminToken);
-      await page.getByRole('button', { name: 'Sign in' }).click();
+      await signInWithKey(page, service.adminToken);
       await page.getByText('Signed in as the operator').waitFor();
       await page.getByRole('link', { name: 'Audit log' }).waitFor();
       assert.equal(await page.getByRole('link', { name: 'Jobs', exact: true }).count(), 0);
@@ -178,8 +179,7 @@ export const flows: Flow[] = [
 
       await page.goto(`${FRAMING_ORIGIN}/`);
       // The browser refuses this frame its storage.
-      await frame.getByLabel('API key or operator').fill(shown.key);
-      await frame.getByRole('button', { name: 'Sign in' }).click();
+      await signInWithKey(frame, shown.key);
       await frame.getByRole('heading', { name: 'Newest jobs' }).waitFor();
 
       const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));

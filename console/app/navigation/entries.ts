@@ -15,11 +15,12 @@ import {
   Search,
   Send,
   SlidersHorizontal,
+  Users,
   Webhook,
   Zap,
 } from 'lucide-react';
 import type { OwnAccount } from '#sdk/wire.ts';
-import type { Session } from '../../session/session.ts';
+import { hasUser, type Session } from '../../session/session.ts';
 
 export type Scope = OwnAccount['scopes'][number];
 
@@ -33,8 +34,8 @@ export type NavigationEntry = {
   group: NavigationGroup;
   /** Pressed after g. */
   letter: string;
-  /** Who may open it: a key with this scope (`any`: each key), or the operator. */
-  needs: Scope | 'any' | 'operator';
+  /** Who may open it: a key or user with this scope (`any`: each of them), a user, or the operator. */
+  needs: Scope | 'any' | 'user' | 'operator';
 };
 
 type Row = [path: string, label: string, icon: LucideIcon, letter: string, needs: NavigationEntry['needs']];
@@ -63,6 +64,7 @@ const GROUPS: readonly [NavigationGroup, readonly Row[]][] = [
     'Account',
     [
       ['/usage', 'Usage', ChartColumn, 'u', 'usage:read'],
+      ['/people', 'People', Users, 'p', 'user'],
       ['/keys', 'Keys', KeyRound, 'k', 'keys:write'],
       ['/start', 'Start', Rocket, 'b', 'any'],
     ],
@@ -89,9 +91,11 @@ const NAVIGATION: readonly NavigationEntry[] = GROUPS.flatMap(([group, rows]) =>
  * The entries that the signed-in user may open.
  * @param scopes  of the session; null while they are unknown: then all
  */
-export function permittedEntries({ account, admin }: Session, scopes: readonly Scope[] | null): NavigationEntry[] {
+export function permittedEntries(session: Session, scopes: readonly Scope[] | null): NavigationEntry[] {
+  const { account, admin } = session;
   return NAVIGATION.filter(({ needs }) => {
     if (needs === 'operator') return admin !== null;
+    if (needs === 'user') return hasUser(session);
     return account !== null && (needs === 'any' || scopes === null || scopes.includes(needs));
   });
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { useAccount } from '../../api/queries.ts';
+import { useAccount, useMe } from '../../api/queries.ts';
 import { preferences, setPreference } from '../../session/preferences.ts';
 import { session } from '../../session/session.ts';
 import { useStore } from '../../session/store.ts';
@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { IconButton } from '../../ui/menu/icon-button.tsx';
 import { MenuButton } from '../../ui/menu/menu-button.tsx';
 import type { NavigationEntry } from './entries.ts';
+import { otherAccounts } from './other-accounts.ts';
 import { signOutOrSay } from './sign-out.ts';
 
 type Actions = { openPalette: () => void; openSheet: () => void };
@@ -93,7 +94,9 @@ function AccountMenu({ openSheet }: { openSheet: () => void }) {
   const { utc, theme } = useStore(preferences);
   const { admin } = useStore(session);
   const { data: account } = useAccount();
-  const name = account?.name ?? (admin ? 'Operator' : 'Account');
+  const { data: me } = useMe();
+  const name = me?.name ?? account?.name ?? (admin ? 'Operator' : 'Account');
+  const team = me ? account?.name : account?.plan;
   const choice = (key: string, label: string, isChosen: boolean, change: Parameters<typeof setPreference>[0]) => ({
     key,
     label,
@@ -104,6 +107,7 @@ function AccountMenu({ openSheet }: { openSheet: () => void }) {
     <MenuButton
       className="account-button"
       groups={[
+        ...otherAccounts(me),
         {
           title: 'Times',
           entries: [choice('local', 'Local time', !utc, { utc: false }), choice('utc', 'UTC', utc, { utc: true })],
@@ -131,7 +135,7 @@ function AccountMenu({ openSheet }: { openSheet: () => void }) {
       <span className="hidden">Account menu</span>
       <span className="who">
         {name}
-        {account && <small>{account.plan}</small>}
+        {team && <small>{team}</small>}
       </span>
     </MenuButton>
   );

@@ -1,97 +1,59 @@
-import { useNavigate, useRouterState } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { ApiError, VerbatimError } from '#sdk/client/index.ts';
-import { clientsWith } from '../../api/client.ts';
-import { beginSession } from '../../api/sign-in.ts';
-import { changeSession, type Session, session } from '../../session/session.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useRouterState } from '@tanstack/react-router';
+import { signIn } from '../../api/people.ts';
+import { type Arrival, arrival } from '../../session/arrival.ts';
+import { session } from '../../session/session.ts';
 import { useStore } from '../../session/store.ts';
-import { typed } from '../../text/command.ts';
-import { useAction } from '../../ui/action-button.tsx';
-import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { focusNextPage, Page, Section } from '../../ui/page.tsx';
-import { Problem } from '../../ui/state.tsx';
-import { say } from '../../ui/toast.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Query } from '../../ui/state.tsx';
+import { Centred, WithKey } from './centred.tsx';
+import { InvitationForm } from './invitation-form.tsx';
+import { KeyForm } from './key-form.tsx';
+import { PasswordForm, ProviderButton } from './person-forms.tsx';
+import { ProviderProblem } from './provider-problem.tsx';
+import { SetupForm } from './setup-form.tsx';
 
-/**
- * Signs in with an API key, which begins a session of this browser, or with the operator's token, which is kept for
- * this tab.
- */
+/** Where people sign in, make the first user, and accept invitations; and programs' keys are tried. */
 export default function SignIn() {
-  const [secret, setSecret] = useState('');
-  const navigate = useNavigate();
+  const arrived = useStore(arrival);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const { account, admin } = useStore(session);
-  const { isBusy, error, run } = useAction(async () => {
-    const { opened, greeting } = await trySecret(secret.trim());
-    focusNextPage();
-    changeSession(opened);
-    say(greeting);
-    if (path === '/sign-in') await navigate({ to: opened.admin ? '/operator' : '/' });
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    run();
-  };
-  const isOperatorPlace = path.startsWith('/operator') && admin === null && account !== null;
+  if (path.startsWith('/operator') && admin === null && account !== null) return <OperatorSignIn />;
+  return <PersonSignIn arrived={arrived} />;
+}
+
+/** Somebody of an account opens a page of the operator. */
+function OperatorSignIn() {
   return (
-    <Page title="Sign in">
-      <div className="narrow">
-        <p>
-          {isOperatorPlace
-            ? "This page is the operator's: it needs the operator's token, beside your key."
-            : 'With a key of your account, or as the operator with the token of the service.'}
-        </p>
-        <Section>
-          <form onSubmit={submit}>
-            <TextField
-              label="API key or operator's token"
-              name="secret"
-              autoFocus
-              type="password"
-              autoComplete="off"
-              required
-              placeholder="vb_…"
-              value={secret}
-              onChange={(event) => setSecret(event.target.value)}
-              hint="A key signs you in for 12 hours, the operator's token in this tab only."
-            />
-            {error !== null && <Problem error={error} />}
-            <Button type="submit" look="primary" isBusy={isBusy}>
-              Sign in
-            </Button>
-          </form>
-        </Section>
-        <details>
-          <summary>Where do I get a key?</summary>
-          <p>
-            The operator makes one: <code>{typed('keys create acct_…')}</code>. The operator&apos;s token is in{' '}
-            <code>DATA_DIR/admin-token</code>.
-          </p>
-        </details>
-      </div>
-    </Page>
+    <Centred title="Sign in" text="This page is the operator's: it needs the operator's token, beside your key.">
+      <Section>
+        <KeyForm />
+      </Section>
+    </Centred>
   );
 }
 
-/**
- * Finds out whose secret it is, and signs in with it.
- * @throws VerbatimError  with a sentence for the user, when it is nobody's
- */
-async function trySecret(secret: string): Promise<{ opened: Partial<Session>; greeting: string }> {
-  const wrong = 'That is neither a valid key nor the token of the operator. Check that it was copied whole.';
-  // Other characters cannot be sent in a header.
-  if (!/^[!-~]+$/.test(secret)) throw new VerbatimError(wrong);
-  const { api, operator } = clientsWith(secret);
-  try {
-    if (secret.startsWith('vb_')) {
-      const { name, plan } = await api.account();
-      return { opened: { account: await beginSession(secret) }, greeting: `Signed in: ${name}, plan ${plan}.` };
-    }
-    const { version } = await operator.overview();
-    return { opened: { admin: secret }, greeting: `Signed in as the operator of Verbatim ${version}.` };
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 401) throw new VerbatimError(wrong);
-    throw error;
+function PersonSignIn({ arrived }: { arrived: Arrival | null }) {
+  const ways = useQuery({ queryKey: ['ways-to-sign-in'], queryFn: signIn.ways });
+  if (arrived?.kind === 'invitation') {
+    return <Query of={ways}>{(found) => <InvitationForm token={arrived.value} ways={found} />}</Query>;
   }
+  return (
+    <Query of={ways}>
+      {(found) =>
+        found.setup ? (
+          <SetupForm token={arrived?.kind === 'setup' ? arrived.value : null} ways={found} />
+        ) : (
+          <Centred title="Sign in">
+            {arrived?.kind === 'problem' && <ProviderProblem code={arrived.value} />}
+            <Section>
+              {found.oidc && <ProviderButton name={found.oidc.name} />}
+              {found.password && <PasswordForm isFirst={found.oidc === null} />}
+            </Section>
+            <WithKey />
+          </Centred>
+        )
+      }
+    </Query>
+  );
 }

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { WaysToSignIn } from '#sdk/wire.ts';
+import { signIn } from '../../api/people.ts';
+import { RequestForm } from '../../forms/request-form.tsx';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Query } from '../../ui/state.tsx';
+import { Centred } from './centred.tsx';
+import { EmailField, NameField, NewPasswordField, ProviderButton, useEntry } from './person-forms.tsx';
+
+/** What a link to an account is for, and how it is accepted. */
+export function InvitationForm({ token, ways }: { token: string; ways: WaysToSignIn }) {
+  const invitation = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => signIn.openInvitation(token),
+    retry: false,
+  });
+  return (
+    <Centred title="You are invited">
+      <Query of={invitation}>
+        {({ account_name: account, role, email }) => (
+          <>
+            <p>
+              Join <strong>{account}</strong> as {role === 'owner' ? 'an owner' : `a ${role}`}.
+            </p>
+            <Section>
+              {ways.oidc && <ProviderButton name={ways.oidc.name} token={{ invitation: token }} />}
+              {ways.password && <Accept token={token} email={email} />}
+            </Section>
+          </>
+        )}
+      </Query>
+    </Centred>
+  );
+}
+
+function Accept({ token, email }: { token: string; email: string | null }) {
+  const enter = useEntry();
+  const [isKnown, setKnown] = useState(false);
+  return (
+    <>
+      <RequestForm
+        label="Accept the invitation"
+        submitLabel={isKnown ? 'Sign in and join' : 'Join'}
+        send={async (given) => await enter(await signIn.accept({ token, ...Object.fromEntries(given) }))}
+      >
+        {!isKnown && <NameField autoFocus />}
+        <EmailField email={email} />
+        {isKnown ? (
+          <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+        ) : (
+          <NewPasswordField label="New password" />
+        )}
+      </RequestForm>
+      <p>
+        <Button look="quiet" onClick={() => setKnown(!isKnown)}>
+          {isKnown ? 'I am new here' : 'I have a password here already'}
+        </Button>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+import { useNavigate, useRouterState } from '@tanstack/react-router';
+import { signIn } from '../../api/people.ts';
+import { RequestForm } from '../../forms/request-form.tsx';
+import { arrival } from '../../session/arrival.ts';
+import { type AccountSession, changeSession } from '../../session/session.ts';
+import { ActionButton } from '../../ui/action-button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { focusNextPage } from '../../ui/page.tsx';
+
+const MIN_PASSWORD_CHARS = 12;
+
+/** What follows a sign-in: the view that was asked for, or the first one. */
+export function useEntry(): (account: AccountSession) => Promise<void> {
+  const navigate = useNavigate();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  return async (account) => {
+    focusNextPage();
+    arrival.set(null);
+    changeSession({ account, admin: null });
+    if (path === '/sign-in') await navigate({ to: '/' });
+  };
+}
+
+/** @param isFirst  whether it gets the focus */
+export function PasswordForm({ isFirst }: { isFirst: boolean }) {
+  const enter = useEntry();
+  return (
+    <RequestForm
+      label="Sign in"
+      submitLabel="Sign in"
+      look={isFirst ? 'primary' : 'plain'}
+      send={async (given) => await enter(await signIn.byPassword(Object.fromEntries(given)))}
+    >
+      <EmailField autoFocus={isFirst} />
+      <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+    </RequestForm>
+  );
+}
+
+/** Goes to the OpenID provider. @param token  of the setup or an invitation; absent: a user who exists signs in */
+export function ProviderButton({
+  name,
+  token = {},
+}: {
+  name: string;
+  token?: { setup?: string; invitation?: string };
+}) {
+  return (
+    <p className="provider">
+      <ActionButton look="primary" act={() => signIn.atProvider(token)}>
+        {`Sign in with ${name}`}
+      </ActionButton>
+    </p>
+  );
+}
+
+export function EmailField({ email, autoFocus }: { email?: string | null; autoFocus?: boolean }) {
+  const isFixed = email !== null && email !== undefined;
+  return (
+    <TextField
+      label="Email"
+      name="email"
+      type="email"
+      autoComplete="username"
+      required
+      autoFocus={autoFocus}
+      readOnly={isFixed}
+      {...(isFixed && { defaultValue: email })}
+    />
+  );
+}
+
+export function NameField({ autoFocus }: { autoFocus?: boolean }) {
+  return <TextField label="Your name" name="name" autoComplete="name" maxLength={200} required autoFocus={autoFocus} />;
+}
+
+export function NewPasswordField({ label = 'Password' }: { label?: string }) {
+  return (
+    <TextField
+      label={label}
+      name="password"
+      type="password"
+      autoComplete="new-password"
+      minLength={MIN_PASSWORD_CHARS}
+      maxLength={200}
+      required
+      hint={`At least ${MIN_PASSWORD_CHARS} characters.`}
+    />
+  );
+}

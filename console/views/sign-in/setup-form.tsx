@@ -1,0 +1,52 @@
+import type { WaysToSignIn } from '#sdk/wire.ts';
+import { signIn } from '../../api/people.ts';
+import { RequestForm, textOf } from '../../forms/request-form.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Centred, WithKey } from './centred.tsx';
+import { EmailField, NameField, NewPasswordField, ProviderButton, useEntry } from './person-forms.tsx';
+
+/** The first visit: makes the owner, who is an operator too. @param token  of the link; null: without one */
+export function SetupForm({ token, ways }: { token: string | null; ways: WaysToSignIn }) {
+  const enter = useEntry();
+  if (token === null) return <WithoutToken />;
+  const send = async (given: FormData) => {
+    const accountName = textOf(given, 'account_name');
+    const fields = { name: given.get('name'), email: given.get('email'), password: given.get('password') };
+    await enter(await signIn.setUp({ token, ...fields, ...(accountName && { account_name: accountName }) }));
+  };
+  return (
+    <Centred title="Welcome to Verbatim" text="You are the first here: you become the owner, and run the service.">
+      <Section>
+        {ways.oidc && <ProviderButton name={ways.oidc.name} token={{ setup: token }} />}
+        {ways.password && (
+          <RequestForm label="First user" submitLabel="Begin" send={send}>
+            <NameField autoFocus />
+            <EmailField />
+            <NewPasswordField />
+            <TextField
+              label="Team"
+              name="account_name"
+              maxLength={200}
+              hint="The name of the account; yours without one."
+            />
+          </RequestForm>
+        )}
+      </Section>
+    </Centred>
+  );
+}
+
+function WithoutToken() {
+  return (
+    <Centred title="Sign in" text="Nobody has signed up here yet.">
+      <Section>
+        <p>
+          The start of the service shows a link to this page that ends in <code>#setup=…</code>: open it to become the
+          owner. It is in the log, too.
+        </p>
+      </Section>
+      <WithKey />
+    </Centred>
+  );
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
+import type { Flow } from './harness/flow.ts';
+import { choose } from './harness/menu.ts';
+
+const PASSWORD = 'correct horse battery';
+
+/** Signed out, signs in with a password. */
+async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByRole('form', { name: 'Sign in', exact: true }).waitFor();
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+}
+
+async function signOut(page: Page): Promise<void> {
+  await choose(page, 'Account menu', 'Sign out');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+export const flows: Flow[] = [
+  {
+    title: 'the first visit makes the owner, who invites somebody, changes the role, and removes them',
+    async run({ page, service, checkView }) {
+      const token = setupTokenOf(readFileSync(path.join(service.dataDir, 'secrets-key'), 'utf8').trim());
+      await page.goto('/');
+      await page.getByText('Nobody has signed up here yet.').waitFor();
+      await checkView('before-setup');
+
+      await page.goto(`/#setup=${token}`);
+      await page.getByRole('heading', { name: 'Welcome to Verbatim' }).waitFor();
+      assert.doesNotMatch(page.url(), /setup/);
+      await checkView('setup');
+      await page.getByLabel('Your name').fill('Olga');
+      await page.getByLabel('Email').fill('olga@example.com');
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByLabel('Team').fill('Acme');
+      await page.getByRole('button', { name: 'Begin' }).click();
+      await page.locator('.who', { hasText: 'Acme' }).waitFor();
+
+      // An operator too, without the token.
+      await page.getByRole('link', { name: 'Audit log' }).click();
+      await page.getByRole('table').getByText('user.joined').waitFor();
+
+      await page.getByRole('link', { name: 'People' }).click();
+      await page.getByRole('table', { name: 'People' }).getByText('Olga (you)').waitFor();
+      await page.getByRole('button', { name: 'Invite' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Invite' });
+      await dialog.getByLabel('Role').selectOption('viewer');
+      await dialog.getByLabel('Email').fill('vera@example.com');
+      await checkView('invite');
+      await dialog.getByRole('button', { name: 'Make a link' }).click();
+      const link = await page.locator('.once code').textContent();
+      await page.getByRole('table', { name: 'Open invitations' }).getByText('vera@example.com').waitFor();
+      await checkView('people');
+      await signOut(page);
+      await checkView('sign-in-with-password');
+
+      await page.goto(link!);
+      await page.getByText('Join Acme as a viewer.').waitFor();
+      await checkView('invitation');
+      await page.getByLabel('Your name').fill('Vera');
+      await page.getByLabel('New password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Join' }).click();
+      await page.locator('.who', { hasText: 'Vera' }).waitFor();
+      assert.equal(await page.getByRole('link', { name: 'Keys', exact: true }).count(), 0);
+      await page.getByRole('link', { name: 'People' }).click();
+      await page.getByRole('table', { name: 'People' }).getByText('Vera (you)').waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Invite' }).count(), 0);
+      await signOut(page);
+
+      await signIn(page, 'olga@example.com', 'not the password');
+      await page.getByRole('alert').filter({ hasText: 'The email or the password is wrong.' }).waitFor();
+      await signIn(page, 'olga@example.com');
+      await page.getByRole('link', { name: 'People' }).click();
+      await page.getByLabel('Role of Vera').selectOption('member');
+      await page.getByText('Vera is member now.').waitFor();
+      await page.getByRole('button', { name: 'Remove Vera' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await page.getByText('Vera is removed.').waitFor();
+      await page.getByRole('cell', { name: 'Vera', exact: true }).waitFor({ state: 'detached' });
+
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByLabel('Password of now').fill(PASSWORD);
+      await page.getByLabel('New password').fill('a wholly new password');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Your password is changed').waitFor();
+      await signOut(page);
+      await signIn(page, 'olga@example.com', 'a wholly new password');
+      await page.locator('.who', { hasText: 'Olga' }).waitFor();
+    },
+  },
+];
