@@ -304,7 +304,7 @@ def test_when_the_buffer_is_full_the_oldest_audio_is_given_up(kind: str) -> None
 
 def test_without_websockets_the_error_says_what_to_install(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
-    with client_of(kind, Script()) as caller, pytest.raises(VerbatimError, match=r"verbatim-sdk\[live\]"):
+    with client_of(kind, Script()) as caller, pytest.raises(VerbatimError, match="pip install 'websockets>=14'"):
         run_live(caller, [])
 
 

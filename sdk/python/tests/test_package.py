@@ -56,7 +56,7 @@ def test_the_wheel_has_the_package_its_types_and_one_dependency(wheel: Path) -> 
         "Requires-Dist: websockets>=14; extra == 'live'",
     ]
     assert "Requires-Python: >=3.10" in metadata
-    assert "pip install verbatim-sdk" in metadata
+    assert "pip install ./verbatim_sdk-*.whl" in metadata
 
 
 def test_the_wheel_works_in_a_fresh_environment_and_type_checkers_find_its_types(wheel: Path, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ class AsyncVerbatim:
         **params: Unpack[LiveParams],
     ) -> AsyncIterator[AsyncLiveSession]:
         """
-        A live session: write audio to it, and iterate over it for its text. It needs `pip install verbatim-sdk[live]`.
+        A live session: write audio to it, and iterate over it for its text. It needs `pip install websockets`.
 
             async with client.live(sample_rate=16000) as session:
                 await session.write(pcm)

@@ -49,7 +49,7 @@ def session_request(params: Mapping[str, Any], metadata: Any) -> Request[Created
     try:
         import websockets.asyncio.client  # noqa: F401
     except ImportError as cause:
-        raise VerbatimError("Live sessions need the package websockets: pip install 'verbatim-sdk[live]'") from cause
+        raise VerbatimError("Live sessions need the package websockets: pip install 'websockets>=14'") from cause
     return post("/v1/live", body={**params, **({} if metadata is None else {"metadata": write_json(metadata)})})
 
 

@@ -150,7 +150,7 @@ class Verbatim:
         **params: Unpack[LiveParams],
     ) -> Iterator[LiveSession]:
         """
-        A live session: write audio to it, and iterate over it for its text. It needs `pip install verbatim-sdk[live]`.
+        A live session: write audio to it, and iterate over it for its text. It needs `pip install websockets`.
 
             with client.live(sample_rate=16000) as session:
                 session.write(pcm)
