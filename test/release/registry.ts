@@ -23,7 +23,9 @@ export async function startRegistry(verdaccio: string, folder: string): Promise<
   const [upstream, cache] = ['registry', 'cache'].map(settingOfNpm) as [string, string];
   fs.mkdirSync(path.join(folder, 'cache/_cacache'), { recursive: true });
   // The contents that npm has fetched before, by their hashes.
-  fs.symlinkSync(path.join(cache, '_cacache/content-v2'), path.join(folder, 'cache/_cacache/content-v2'));
+  const contents = path.join(cache, '_cacache/content-v2');
+  fs.mkdirSync(contents, { recursive: true });
+  fs.symlinkSync(contents, path.join(folder, 'cache/_cacache/content-v2'));
   fs.writeFileSync(path.join(folder, 'config.yaml'), configuration(upstream));
   fs.writeFileSync(path.join(folder, 'npmrc'), `//127.0.0.1:${port}/:_authToken=nobody\n`);
   const program = path.join(verdaccio, 'node_modules/verdaccio/bin/verdaccio');
