@@ -39,6 +39,18 @@ export const flows: Flow[] = [
       await page.locator('.dialog-ux .close-modal').click();
       await page.getByRole('button', { name: 'Execute' }).click();
       await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+
+      const colours = () =>
+        page.locator('#operations-Balance-get_balance').evaluate((operation) => {
+          const path = operation.querySelector('.opblock-summary-path a')!;
+          return [getComputedStyle(operation).backgroundColor, getComputedStyle(path).color];
+        });
+      const light = await colours();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      const dark = await colours();
+      assert.ok(light[0] !== dark[0] && light[1] !== dark[1], `${light} and ${dark}`);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Console' }).waitFor();
     },
   },
 ];

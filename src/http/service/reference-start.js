@@ -44,6 +44,12 @@ function samplesPlugin({ React }) {
   return { wrapComponents: { responses: withSamples } };
 }
 
+// The dark theme of Swagger UI is a class.
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const applyTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', applyTheme);
+applyTheme();
+
 window.ui = window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',

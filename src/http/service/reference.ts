@@ -29,6 +29,7 @@ const REFERENCE = `<div id="reference"></div>
 <noscript><a href="/docs/api.md">This API as Markdown</a></noscript>`;
 const REFERENCE_HEAD = `
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/reference.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/start.js" defer></script>`;
 
@@ -38,6 +39,7 @@ const FILES: Record<string, () => { body: string; contentType: string }> = {
     body: packageFile('swagger-ui-dist/swagger-ui-bundle.js'),
     contentType: JAVASCRIPT,
   }),
+  'reference.css': () => ({ body: ownFile('service/reference.css'), contentType: CSS }),
   'start.js': () => ({ body: ownFile('service/reference-start.js'), contentType: JAVASCRIPT }),
   'site.css': () => ({ body: ownFile('docs/site.css'), contentType: CSS }),
   'search.js': () => ({ body: ownFile('docs/search.js'), contentType: JAVASCRIPT }),

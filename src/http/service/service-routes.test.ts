@@ -199,7 +199,7 @@ test('/docs loads no scripts or styles from other hosts, and its policy has no e
   assert.match(String(headers['content-type']), /^text\/html/);
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|\*|https?:/);
   assert.doesNotMatch(body, /<style|style=|\son\w+=|https?:\/\/|<script(?![^>]* src=")/);
-  assert.equal(files.length, 5);
+  assert.equal(files.length, 6);
   assert.ok(files.every(({ statusCode, body: text }) => statusCode === 200 && text.length > 100));
   assert.equal(unknown.statusCode, 404);
 });
