@@ -8,8 +8,8 @@ export class SandboxError extends Error {
   constructor({ missing, reason }: Sandbox) {
     super(
       `AUDIO_SANDBOX=require, and decoders cannot be isolated here; missing: ${missing.join(', ')} (${reason}). ` +
-        'Install bubblewrap (apt-get install bubblewrap) and let it make namespaces, as docs/operations.md says under ' +
-        '"The sandbox of decoders", or set AUDIO_SANDBOX=best-effort.',
+        'Install bubblewrap (apt-get install bubblewrap) and let it make namespaces, as docs/sandbox.md says, ' +
+        'or set AUDIO_SANDBOX=best-effort.',
     );
     this.name = 'SandboxError';
   }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openMetrics, snapshotMetrics } from '../../src/platform/metrics.ts';
 import { ROOT } from './sources.ts';
 
-const FILES = ['ops/alerts.yml', 'ops/grafana-dashboard.json', 'docs/operations.md'];
+const FILES = ['ops/alerts.yml', 'ops/grafana-dashboard.json', 'docs/monitoring.md'];
 
 const text = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
