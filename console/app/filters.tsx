@@ -1,8 +1,9 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ChevronDown, ListFilter, Search } from 'lucide-react';
-import { Children, type ReactNode, useEffect, useState } from 'react';
+import { Children, type ReactNode, use, useEffect, useState } from 'react';
 import type { MenuGroup } from '../ui/aria/aria-menu.tsx';
 import { Button } from '../ui/button.tsx';
+import { InPanel } from '../ui/in-panel.ts';
 import { MenuButton } from '../ui/menu/menu-button.tsx';
 
 // Filters of a list. They are in the address, so that a link or a reload shows the same list.
@@ -15,7 +16,8 @@ export type FilterValues = Record<string, string>;
 
 /** The filters of the address, and a function that changes some of them; an empty value removes one. */
 export function useFilters(): [FilterValues, (change: FilterValues) => void] {
-  const filters = useSearch({ strict: false }) as FilterValues;
+  const inAddress = useSearch({ strict: false }) as FilterValues;
+  const panel = use(InPanel);
   const navigate = useNavigate();
   const change = (changed: FilterValues) =>
     void navigate({
@@ -23,7 +25,13 @@ export function useFilters(): [FilterValues, (change: FilterValues) => void] {
       search: (before: FilterValues) => withoutEmpty({ ...before, ...changed }),
       replace: true,
     } as never);
-  return [filters, change];
+  return panel ? [panel.filters, panel.change] : [inAddress, change];
+}
+
+/** The parameters of the view's path, such as the id of a job. */
+export function useViewParams(): Readonly<Record<string, string>> {
+  const inAddress = useParams({ strict: false }) as Record<string, string>;
+  return use(InPanel)?.params ?? inAddress;
 }
 
 function withoutEmpty(values: FilterValues): FilterValues {

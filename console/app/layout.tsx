@@ -1,5 +1,5 @@
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { type ComponentType, lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useAccount } from '../api/queries.ts';
 import { nameOf, session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
@@ -11,6 +11,7 @@ import { useShortcuts } from './navigation/shortcuts.ts';
 import { Brand, SideBar } from './navigation/side-bar.tsx';
 import { PortalLink } from './portal-link.tsx';
 import { unreachable } from './query-client.ts';
+import { type PanelView, SidePanel, useSidePanel } from './side-panel.tsx';
 
 const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
 const Palette = lazy(() => import('./navigation/palette.tsx'));
@@ -21,8 +22,9 @@ type Opened = 'palette' | 'sheet' | 'menu' | null;
 /**
  * The frame of every view: navigation, banners, palette and messages.
  * Signed out, the sign-in view takes the view's place.
+ * @param panelViews  what a list can show beside it
  */
-export function Layout() {
+export function Layout({ panelViews }: { panelViews: Record<PanelView, ComponentType> }) {
   const { account: signedIn, admin } = useStore(session);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [opened, setOpened] = useState<Opened>(null);
@@ -30,6 +32,8 @@ export function Layout() {
   const entries = permittedEntries({ account: signedIn, admin }, account.data?.scopes ?? null);
   const actions = useActions(entries, setOpened);
   useShortcuts(actions);
+  const panel = useSidePanel();
+  const PanelContent = panelViews[panel.shown?.view ?? 'job'];
   // The first view shows without them, and what is pressed next needs them.
   useEffect(() => void setTimeout(loadParts), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
@@ -54,13 +58,18 @@ export function Layout() {
           <Brand />
         </header>
       )}
-      <div className="content">
+      <div className={panel.shown ? 'content with-panel' : 'content'}>
         <Banners />
-        <main id="main" tabIndex={-1}>
+        <main id="main" tabIndex={-1} onClickCapture={panel.onClickCapture}>
           <Suspense key={nameOf(signedIn)} fallback={<Loading />}>
             {mayShow && path !== '/sign-in' ? <Outlet /> : <SignIn />}
           </Suspense>
         </main>
+        {panel.shown && mayShow && (
+          <SidePanel key={panel.shown.href} shown={panel.shown} close={panel.close}>
+            <PanelContent />
+          </SidePanel>
+        )}
       </div>
       <Suspense>
         {opened === 'palette' && (

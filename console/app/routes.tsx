@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import type { ComponentType } from 'react';
+import { type ComponentType, lazy } from 'react';
 import { session } from '../session/session.ts';
 import { Problem } from '../ui/state.tsx';
 import { Layout } from './layout.tsx';
@@ -17,8 +17,15 @@ import { NotFound } from './not-found.tsx';
 
 type LoadView = () => Promise<{ default: ComponentType }>;
 
+const PANEL_VIEWS = {
+  job: lazy(() => import('../views/job/index.tsx')),
+  attempt: lazy(() => import('../views/attempt/index.tsx')),
+  webhook: lazy(() => import('../views/webhook/index.tsx')),
+  event: lazy(() => import('../views/event/index.tsx')),
+};
+
 const root = createRootRoute({
-  component: Layout,
+  component: () => <Layout panelViews={PANEL_VIEWS} />,
   notFoundComponent: NotFound,
   errorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   // Filters are texts; each view gives them to the API, which checks them.

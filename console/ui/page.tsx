@@ -1,5 +1,6 @@
 import { useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, use, useEffect, useRef, useState } from 'react';
+import { InPanel } from './in-panel.ts';
 
 // The frame of a view.
 //
@@ -33,15 +34,28 @@ export function Page({
   crumbs?: Crumb[];
   children: ReactNode;
 }) {
+  const isInPanel = use(InPanel) !== null;
   const heading = useRef<HTMLHeadingElement>(null);
   const { state } = useRouter();
   // The address changes before the view does: that of the start is this view's own.
   const [path] = useState(state.location.pathname);
   useEffect(() => {
+    // The focus stays in the list.
+    if (isInPanel) return;
     // At the first load the focus stays at the start of the page; filters change the address without its path.
     if (focusedPath !== null && focusedPath !== path) heading.current?.focus({ preventScroll: true });
     focusedPath = path;
-  }, [path]);
+  }, [path, isInPanel]);
+  if (isInPanel)
+    return (
+      <>
+        <div className="head">
+          <h2>{title}</h2>
+          {actions && <div className="actions">{actions}</div>}
+        </div>
+        {children}
+      </>
+    );
   return (
     <>
       <title>{tabTitle ? `${tabTitle} · Verbatim` : 'Verbatim'}</title>

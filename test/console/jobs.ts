@@ -71,6 +71,32 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a job opens beside the list, by an address that others can use, and as a page on a narrower screen',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      for (const words of ['hello', 'planet']) await api.transcribe(toneFile(words));
+      await open(key, '/jobs');
+      const panel = page.getByRole('complementary', { name: 'Details' });
+
+      await page.locator('tr', { hasText: 'hello.wav' }).getByText('completed').click();
+      await panel.getByRole('heading', { name: 'hello.wav' }).waitFor();
+      assert.match(page.url(), /#\/jobs\?show=/);
+      await panel.getByRole('tab', { name: 'Details' }).click();
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
+
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await panel.getByRole('heading').first().waitFor();
+      await page.reload();
+      await panel.getByRole('heading').first().waitFor();
+      const before = page.viewportSize()!;
+      await page.setViewportSize({ width: 1200, height: 900 });
+      await page.waitForURL((url) => /^#\/jobs\/job_/.test(url.hash));
+      await page.setViewportSize(before);
+    },
+  },
+  {
     title: 'rows are selected by keys; transcripts are saved as a zip; jobs are erased',
     async run({ page, account, open }) {
       const { key, api } = await account();

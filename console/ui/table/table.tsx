@@ -19,7 +19,7 @@ export type Column<Row> = {
   wraps?: boolean;
   /** In rem; absent: a share of what the others leave. */
   width?: number;
-  /** On phones: beside the first column, in the line below it (the default), or nowhere. */
+  /** On phones: beside the first column, in the line below it (the default), or nowhere; nor beside a side panel. */
   phone?: 'side' | 'hidden';
 };
 
@@ -118,8 +118,8 @@ function Heads<Row>({
     <>
       <colgroup>
         {hasBox && <col style={{ width: '2.25rem' }} />}
-        {columns.map(({ head, width }) => (
-          <col key={head} style={width === undefined ? undefined : { width: `${width}rem` }} />
+        {columns.map(({ head, width, phone }) => (
+          <col key={head} data-phone={phone} style={width === undefined ? undefined : { width: `${width}rem` }} />
         ))}
       </colgroup>
       <thead>
@@ -129,8 +129,8 @@ function Heads<Row>({
               {children}
             </th>
           )}
-          {columns.map(({ head, isNumber }) => (
-            <th key={head} scope="col" className={isNumber ? 'number' : undefined}>
+          {columns.map(({ head, isNumber, phone }) => (
+            <th key={head} scope="col" data-phone={phone} className={isNumber ? 'number' : undefined}>
               {head}
             </th>
           ))}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { deliveryQuery, useAccount, webhookQuery } from '../../api/queries.ts';
+import { useViewParams } from '../../app/filters.tsx';
 import { adviceFor } from '../../deliveries/failure-advice.ts';
 import { sentAt } from '../../deliveries/sent-at.ts';
 import { RetryTimeline } from '../../deliveries/timeline/retry-timeline.tsx';
@@ -24,7 +24,7 @@ const POLL_MS = 1_000;
 
 /** One attempt: what was sent, what came back, how long each part took, and why it failed. */
 export default function AttemptView() {
-  const { webhookId = '', deliveryId = '' } = useParams({ strict: false }) as Record<string, string>;
+  const { webhookId = '', deliveryId = '' } = useViewParams();
   const attempt = useQuery({
     ...deliveryQuery(webhookId, deliveryId),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? POLL_MS : false),

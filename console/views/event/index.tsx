@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import type { Delivery, EventWithDeliveries } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { webhooksQuery } from '../../api/queries.ts';
+import { useViewParams } from '../../app/filters.tsx';
 import { groupByWebhook } from '../../deliveries/timeline/groups.ts';
 import { WebhookRows } from '../../deliveries/timeline/webhook-rows.tsx';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
@@ -24,7 +24,7 @@ type ReadEvent = { event: EventWithDeliveries; payload: string };
 
 /** One event: its payload, who got it, and sending it to a webhook. */
 export default function EventView() {
-  const { eventId = '' } = useParams({ strict: false }) as { eventId?: string };
+  const { eventId = '' } = useViewParams();
   const mayWrite = useMayWrite();
   const read = useQuery({
     queryKey: ['event-with-text', eventId],

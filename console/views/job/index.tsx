@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
+import { useViewParams } from '../../app/filters.tsx';
 import { jobName } from '../../parts/job-state.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -15,7 +15,7 @@ const KEPT_MS = 10_000;
 
 /** A job: live while it is open, then its transcript with the player. */
 export default function JobView() {
-  const { jobId } = useParams({ strict: false }) as { jobId: string };
+  const { jobId = '' } = useViewParams();
   const query = useQuery({
     queryKey: ['job', jobId],
     queryFn: ({ signal }) => api.jobs.get(jobId, { signal }),

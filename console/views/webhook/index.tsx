@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { webhookQuery, webhooksQuery } from '../../api/queries.ts';
-import { useFilters } from '../../app/filters.tsx';
+import { useFilters, useViewParams } from '../../app/filters.tsx';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -20,7 +19,7 @@ const CRUMBS = [{ href: '/webhooks', label: 'Webhooks' }];
 
 /** One webhook: how it does, its log, sending again, tests, settings and secret. */
 export default function WebhookView() {
-  const { webhookId = '' } = useParams({ strict: false }) as { webhookId?: string };
+  const { webhookId = '' } = useViewParams();
   const queryClient = useQueryClient();
   const mayWrite = useMayWrite();
   const webhook = useQuery(webhookQuery(webhookId));
