@@ -11,6 +11,7 @@ import { Time } from '../../ui/time.tsx';
 const PAGE = 50;
 const ACTIONS: AuditEntry['action'][] = [
   ...(['account.created', 'account.changed', 'credits.added', 'key.created', 'key.deleted'] as const),
+  ...(['user.joined', 'user.changed', 'user.deleted', 'invitation.created', 'invitation.deleted'] as const),
   ...(['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.secret_rotated', 'secrets.rotated'] as const),
 ];
 
@@ -21,7 +22,7 @@ const COLUMNS: Column<AuditEntry>[] = [
     head: 'Who',
     cell: ({ actor, address }) => (
       <span>
-        {actor.key_id ? <code>{actor.key_id}</code> : 'operator'} <small className="whole">from {address}</small>
+        <Who actor={actor} /> <small className="whole">from {address}</small>
       </span>
     ),
   },
@@ -63,4 +64,10 @@ export default function AuditView() {
       <ListRows list={list} label="Changes" columns={COLUMNS} empty={<Empty title="Nothing was changed" />} />
     </Page>
   );
+}
+
+/** A user or a key; without both, the operator's token. */
+function Who({ actor }: { actor: AuditEntry['actor'] }) {
+  const id = actor.user_id ?? actor.key_id;
+  return id === null ? 'operator' : <code>{id}</code>;
 }

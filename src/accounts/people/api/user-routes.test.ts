@@ -15,6 +15,7 @@ import {
   statusOf,
 } from '../../../../test/fixtures/people.ts';
 import { runtimeOn } from '../../../../test/fixtures/runtime.ts';
+import { until } from '../../../../test/fixtures/until.ts';
 import { auditRoutes } from '../../../audit/routes.ts';
 import { findUsableKeys } from '../../keys/usable-keys.ts';
 
@@ -28,6 +29,21 @@ async function openTeam() {
   const member = await join(fixture, owner, 'member');
   const viewer = await join(fixture, owner, 'viewer');
   return { fixture, owner: { ...owner, userId: ownerId }, member, viewer };
+}
+
+/** Sends requests that wait for the locks of a statement, which is committed when all of them wait. */
+async function whileLocked<Sent>(fixture: Fixture, statement: string, begin: () => Sent[]): Promise<Sent[]> {
+  return await fixture.db.transaction(async (tx) => {
+    await tx.rows({ text: statement });
+    const sent = begin();
+    await until('the requests wait', async () => {
+      const waiting = await fixture.db.rows({
+        text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      });
+      return waiting.length === sent.length;
+    });
+    return sent;
+  });
 }
 
 const statuses = async (
@@ -150,13 +166,24 @@ test('of two owners who remove each other at once one remains', async () => {
   const { fixture, owner, viewer } = await openTeam();
   await using _ = fixture;
   await send(fixture, owner, 'PATCH', `/v1/users/${viewer.userId}`, { role: 'owner' });
-
-  const answers = await Promise.all([
+  const removals = await whileLocked(fixture, 'select 1 from users for update', () => [
     send(fixture, owner, 'DELETE', `/v1/users/${viewer.userId}`),
     send(fixture, viewer, 'DELETE', `/v1/users/${owner.userId}`),
   ]);
 
-  assert.equal(answers.filter(({ status }) => status === 204).length, 1);
+  const answers = await Promise.all(removals);
+
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 409]);
+});
+
+test('a sign-in with a password that is replaced meanwhile begins no session', async () => {
+  await using fixture = await openEnvironment();
+  await setUp(fixture);
+  const [answer] = await whileLocked(fixture, "update users set password_hash = 'another'", () => [
+    send(fixture, null, 'POST', '/v1/sign-in', { email: OWNER.email, password: PASSWORD }),
+  ]);
+
+  assert.equal((await answer!).status, 401);
 });
 
 test('whoever is removed, or leaves, is signed out, has no streams and is deleted with the last account', async () => {
