@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { DocsSite, readImage } from '../src/http/docs/site.ts';
+import { readSiteStyles } from '../src/http/docs/styles.ts';
 
 // Writes the documentation as a static site: node scripts/build-docs.ts <folder> [--base /docs]. The pages go into
 // <folder>/<version>/, beside those of other versions, and <folder>/index.html lists the versions that are there.
@@ -19,7 +20,8 @@ async function buildDocs(folder: string, base: string): Promise<{ files: number;
   for (const name of site.imageNames) files.set(path.join('images', name), readImage(name)!);
   files.set('search.json', JSON.stringify(await site.searchEntries()));
   files.set('minisearch.js', readFileSync(fileURLToPath(import.meta.resolve('minisearch'))));
-  for (const name of ['site.css', 'search.js']) files.set(name, readFileSync(path.join(ROOT, 'src/http/docs', name)));
+  files.set('site.css', readSiteStyles());
+  files.set('search.js', readFileSync(path.join(ROOT, 'src/http/docs/search.js')));
   for (const [name, content] of files) {
     mkdirSync(path.dirname(path.join(target, name)), { recursive: true });
     writeFileSync(path.join(target, name), content);

@@ -7,6 +7,7 @@ import { RawJson, writeJson } from '../../platform/json.ts';
 import { ApiError } from '../api-error.ts';
 import { REFERENCE_NAME } from '../docs/contents.ts';
 import type { DocsSite } from '../docs/site.ts';
+import { readSiteStyles } from '../docs/styles.ts';
 import type { Answer, Route } from '../route.ts';
 import { frameAncestors } from './frame-ancestors.ts';
 import { REFERENCE_PAGE, readPage, writeIndex } from './pages.ts';
@@ -41,7 +42,7 @@ const FILES: Record<string, () => { body: string; contentType: string }> = {
   }),
   'reference.css': () => ({ body: ownFile('service/reference.css'), contentType: CSS }),
   'start.js': () => ({ body: ownFile('service/reference-start.js'), contentType: JAVASCRIPT }),
-  'site.css': () => ({ body: ownFile('docs/site.css'), contentType: CSS }),
+  'site.css': () => ({ body: readSiteStyles(), contentType: CSS }),
   'search.js': () => ({ body: ownFile('docs/search.js'), contentType: JAVASCRIPT }),
   'minisearch.js': () => ({ body: packageFile('minisearch'), contentType: JAVASCRIPT }),
 };
