@@ -18,7 +18,11 @@ const PARTS: Record<string, (folder: string) => void | Promise<void>> = {
   archive: writeArchive,
 };
 
-if (import.meta.main) await writeRelease(path.join(ROOT, 'dist/release'), process.argv.slice(2));
+if (import.meta.main) {
+  // npm packs the modes of the files that are built.
+  process.umask(0o022);
+  await writeRelease(path.join(ROOT, 'dist/release'), process.argv.slice(2));
+}
 
 /**
  * Writes the named parts, or all, and SHA256SUMS of what is then in the folder. Only a release of all parts empties the
