@@ -113,7 +113,7 @@ const shareModules: Plugin = {
  * it, which for one that is imported in both ways is another at each build.
  */
 function lazyModules(): Set<string> {
-  const files = globSync('**/*.{ts,tsx}', { cwd: FOLDER }).map((file) => path.join(FOLDER, file));
+  const files = globSync('{console,sdk/src}/**/*.{ts,tsx}', { cwd: ROOT }).map((file) => path.join(ROOT, file));
   const imported = files.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/\bimport\(\s*'(\.[^']+)'/g)].map(([, to]) =>
       path.resolve(path.dirname(file), to!),
