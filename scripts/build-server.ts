@@ -26,7 +26,7 @@ Verbatim is a transcription service that you run on your own machines, with dura
     npx @verbatim/server serve
 
 \`demo\` transcribes a sample and shows the signed webhook; \`serve\` runs the service with its data in \`./data\`. Settings are
-environment variables: \`docs/configuration.md\`. \`docs/\` has all pages; a running service shows them at \`/docs\`.
+environment variables: \`docs/configuration.md\`. \`docs/\` has all pages; a running service shows them at \`/docs/\`.
 
 It brings its own PostgreSQL. With a Node older than 24 it fetches Node 24 from npm. ffmpeg, bubblewrap and pocketsphinx come
 from Debian's packages: as root they are installed with apt, otherwise unpacked into \`~/.cache/verbatim\`.
@@ -45,6 +45,8 @@ export async function buildServer(folder: string): Promise<void> {
   for (const file of filesToCopy()) fs.cpSync(path.join(ROOT, file), path.join(folder, file));
   writeBundle(ROOT, path.join(folder, 'prebuilt'), PROGRAMS);
   await buildConsole(path.join(folder, 'console/dist'));
+  // The pages of /docs/ share it.
+  fs.cpSync(path.join(ROOT, 'console/styles/tokens.css'), path.join(folder, 'console/styles/tokens.css'));
   fs.writeFileSync(path.join(folder, 'README.md'), README);
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest(folder), null, 2)}\n`);
   writeShrinkwrap(folder);

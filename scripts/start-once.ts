@@ -6,7 +6,7 @@ import { freePort, startService } from '../src/demo/service.ts';
 const dataDir = process.env['DATA_DIR'] ?? '/tmp/verbatim';
 mkdirSync(dataDir, { recursive: true });
 const service = await startService({ dataDir, port: await freePort(8080), env: {} });
-for (const place of ['/', '/openapi.json', '/healthz']) {
+for (const place of ['/', '/docs/', '/docs/site.css', '/openapi.json', '/healthz']) {
   const { status } = await fetch(service.baseUrl + place);
   if (status !== 200) throw new Error(`${place} was answered ${status}`);
 }
