@@ -1,4 +1,4 @@
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Page, Route } from 'playwright-core';
 
 // Pictures are the same on every day: answers of the API are changed on their way to the page. A second of the
 // preparation becomes a minute, and its end a fixed time; addresses of this machine become those of an example.
@@ -6,6 +6,7 @@ import type { BrowserContext } from 'playwright-core';
 /** The time in the pages. */
 const SHOWN_NOW_MS = Date.parse('2026-03-18T10:24:00Z');
 const STRETCH = 60;
+const QUIET_FRAMES = 12;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 export type Shown = {
@@ -15,8 +16,12 @@ export type Shown = {
   shownFor: readonly (readonly [string, string])[];
 };
 
+/** Waits until a page has the answers to all its requests, and shows them. */
+export type Settle = (page: Page) => Promise<void>;
+
 /** Changes what the pages of the context get, and stops their clock. */
-export async function showFixed(context: BrowserContext, { atMs, shownFor }: Shown): Promise<void> {
+export async function showFixed(context: BrowserContext, { atMs, shownFor }: Shown): Promise<Settle> {
+  let [asked, pending] = [0, 0];
   await context.clock.setFixedTime(SHOWN_NOW_MS);
   const toShown = (time: string) => new Date(SHOWN_NOW_MS + (Date.parse(time) - atMs) * STRETCH).toISOString();
   const toReal = (time: string) => new Date(atMs + (Date.parse(time) - SHOWN_NOW_MS) / STRETCH).toISOString();
@@ -24,11 +29,33 @@ export async function showFixed(context: BrowserContext, { atMs, shownFor }: Sho
     const request = route.request();
     const isStream = request.headers()['accept']?.includes('text/event-stream');
     if (isStream || request.method() !== 'GET') return route.continue();
-    const url = request.url().replace(/\?.*/, (query) => encodeURI(decodeURIComponent(query).replace(TIME, toReal)));
-    const answer = await route.fetch({ url });
-    if (!answer.headers()['content-type']?.includes('json')) return route.fulfill({ response: answer });
-    let body = (await answer.text()).replace(TIME, toShown);
-    for (const [real, shown] of shownFor) body = body.replaceAll(real, shown);
-    return route.fulfill({ response: answer, body });
+    asked++;
+    pending++;
+    try {
+      await answer(route);
+    } finally {
+      pending--;
+    }
   });
+  async function answer(route: Route): Promise<void> {
+    const request = route.request();
+    const url = request.url().replace(/\?.*/, (query) => encodeURI(decodeURIComponent(query).replace(TIME, toReal)));
+    const real = await route.fetch({ url });
+    if (!real.headers()['content-type']?.includes('json')) return route.fulfill({ response: real });
+    let body = (await real.text()).replace(TIME, toShown);
+    for (const [own, shown] of shownFor) body = body.replaceAll(own, shown);
+    return route.fulfill({ response: real, body });
+  }
+  return async (page) => {
+    // An answer may lead to further requests, once it is shown.
+    for (let before = -1; pending > 0 || asked !== before; ) {
+      before = asked;
+      await page.evaluate(waitForFrames, QUIET_FRAMES);
+    }
+  };
+}
+
+/** Runs in the page. */
+async function waitForFrames(count: number): Promise<void> {
+  for (let frame = 0; frame < count; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
 }

@@ -28,8 +28,8 @@ const TOLERANCE_PX = 12;
 /** What differs between the layout that is kept and that of now; empty where nothing does. */
 export function differencesOf(kept: Layout | undefined, now: Layout): string[] {
   const found: string[] = [];
-  if (kept === undefined) return ['has no layout yet'];
-  if (now.overflow > kept.overflow + TOLERANCE_PX) found.push(`is ${now.overflow} px wider than the window`);
+  if (now.overflow > 0) found.push(`is ${now.overflow} px wider than the window`);
+  if (kept === undefined) return [...found, 'has no layout yet'];
   const names = ({ boxes }: Layout) => boxes.map(([what]) => what);
   const missing = names(kept).filter((what) => !names(now).includes(what));
   const added = names(now).filter((what) => !names(kept).includes(what));
@@ -38,8 +38,7 @@ export function differencesOf(kept: Layout | undefined, now: Layout): string[] {
   for (const [index, [what, left, width]] of now.boxes.entries()) {
     const [keptWhat, keptLeft, keptWidth] = kept.boxes[index]!;
     const isMoved = Math.abs(left - keptLeft) > TOLERANCE_PX;
-    // What is too wide for its window is as wide as its text.
-    const isResized = !TEXT.test(what) && kept.overflow === 0 && Math.abs(width - keptWidth) > TOLERANCE_PX;
+    const isResized = !TEXT.test(what) && Math.abs(width - keptWidth) > TOLERANCE_PX;
     if (what !== keptWhat) found.push(`${what} stands in place of ${keptWhat}`);
     else if (isMoved || isResized)
       found.push(`${what} is at ${left}, ${width} wide; was at ${keptLeft}, ${keptWidth} wide`);

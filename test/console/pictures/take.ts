@@ -30,12 +30,13 @@ export async function visitPages(
     timezoneId: 'UTC',
     reducedMotion: 'reduce',
   });
-  await showFixed(context, seeded);
+  const settle = await showFixed(context, seeded);
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_MS);
   const devtools = await context.newCDPSession(page);
   for (const pictured of PAGES.filter(({ name }) => names === undefined || names.includes(name))) {
     await openPictured(page, seeded, pictured);
+    await settle(page);
     const layouts: Layouts = {};
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: HEIGHTS[width] });
