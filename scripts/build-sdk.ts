@@ -40,10 +40,13 @@ function writeDeclarations(folder: string): void {
  */
 function bundle(folder: string): void {
   const { exports, imports } = readManifest();
-  buildSync({
+  // Source maps name the sources by their place beside this folder, wherever the package is written.
+  const outdir = path.join(SDK, 'dist');
+  const { outputFiles } = buildSync({
     absWorkingDir: SDK,
     entryPoints: [...filesOf([exports, imports]).filter((file) => file.endsWith('.ts')), VERIFICATION],
-    outdir: folder,
+    outdir,
+    write: false,
     outbase: path.join(SDK, 'src'),
     chunkNames: 'chunks/[name]-[hash]',
     // The conditions of package.json choose between these at the user's place.
@@ -56,6 +59,11 @@ function bundle(folder: string): void {
     sourcemap: true,
     logLevel: 'warning',
   });
+  for (const { path: file, contents } of outputFiles) {
+    const place = path.join(folder, path.relative(outdir, file));
+    fs.mkdirSync(path.dirname(place), { recursive: true });
+    fs.writeFileSync(place, contents);
+  }
 }
 
 function readManifest() {

@@ -142,12 +142,12 @@ function workletFiles({ build: buildAlone }: typeof import('esbuild')): Plugin {
     name: 'worklet-files',
     setup(build) {
       build.onResolve({ filter: /^worklet:/ }, ({ path: name, resolveDir }) => ({
-        // Its ending is that of the file that is made.
-        path: path.join(resolveDir, name.slice('worklet:'.length)).replace(/\.ts$/, '.js'),
+        // Its ending is that of the file that is made. From the folder, since the names of files depend on this path.
+        path: path.relative(FOLDER, path.join(resolveDir, name.slice('worklet:'.length))).replace(/\.ts$/, '.js'),
         namespace: 'worklet',
       }));
       build.onLoad({ filter: /./, namespace: 'worklet' }, async ({ path: file }) => {
-        const entryPoints = [file.replace(/\.js$/, '.ts')];
+        const entryPoints = [path.join(FOLDER, file.replace(/\.js$/, '.ts'))];
         const { outputFiles } = await buildAlone({
           entryPoints,
           bundle: true,
