@@ -3,26 +3,35 @@ import type { Engine } from '../../engines/engine.ts';
 import { agreementEngine } from '../../engines/live/agreement-engine.ts';
 import type { ClaimedJob, Job, JobMetrics } from '../job.ts';
 import { LeaseLostError } from '../work/lease-keeper.ts';
+import { retryWhileAway } from '../work/retry-while-away.ts';
 import { endLiveJob } from './end-live.ts';
 import { LiveJournal } from './rows/journal.ts';
 import { editOf } from './rows/live-segment.ts';
 import { findLiveSession, takeLiveSession } from './rows/live-store.ts';
 import { LiveSession } from './session.ts';
 
+type OrphanRuntime = StorageRuntime & { metrics?: JobMetrics };
+
 /**
  * Ends the job of a live session whose client did not come back, from what is stored: decodes the audio after the last
- * segment as the session would have done.
+ * segment as the session would have done. While the database is away it waits.
  * @throws LeaseLostError  when a client has come back after all
  */
 export async function endOrphan(
   job: ClaimedJob,
   engine: Engine,
-  runtime: StorageRuntime & { metrics?: JobMetrics },
+  runtime: OrphanRuntime,
   signal: AbortSignal,
 ): Promise<Job> {
+  const away = { waits: 'the end of a live session', jobId: job.id, signal };
+  return await retryWhileAway(runtime, away, () => endOnce(job, engine, runtime, signal));
+}
+
+async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, signal: AbortSignal): Promise<Job> {
   const { db, clock } = runtime;
-  const row = await db.transaction((tx) => takeLiveSession(tx, job, false));
-  if (row === null) throw new LeaseLostError(job.id);
+  // An earlier try may have taken it.
+  const row = (await db.transaction((tx) => takeLiveSession(tx, job, false))) ?? (await findLiveSession(db, job));
+  if (row?.lease !== job.lease) throw new LeaseLostError(job.id);
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined);
   const entry = new LiveJournal(runtime).open({
