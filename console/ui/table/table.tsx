@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
+import { lazy, memo, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
 import { Button } from '../button.tsx';
 import type { Measure } from './virtual-rows.tsx';
 
@@ -187,7 +187,7 @@ function openRow({ target, currentTarget }: { target: EventTarget; currentTarget
   target.closest('tr')?.querySelector('a')?.click();
 }
 
-function Cells<Row>({
+function RowCells<Row>({
   row,
   index,
   measure,
@@ -221,6 +221,9 @@ function Cells<Row>({
     </tr>
   );
 }
+
+// While a long table scrolls, the rows that stay are not rendered again.
+const Cells = memo(RowCells) as typeof RowCells;
 
 type Listed = { newCount: number; showNew: () => void; hasMore: boolean; loadMore: () => void; isLoadingMore: boolean };
 
