@@ -19,7 +19,7 @@ export const flows: Flow[] = [
       await open(key, '/live');
       await page.getByText('The browser asks for permission').waitFor();
       await page.getByLabel('Plan').selectOption('lite');
-      await page.getByText('Words', { exact: true }).click();
+      await page.getByText('More: words').click();
       await page.getByLabel('Keywords').fill('hello\nworld');
       await checkView('live-start');
 

@@ -31,8 +31,8 @@ export default function Live() {
         {phase === 'idle' && (
           <p>
             <small>
-              The browser asks for permission to use the microphone. What is heard is sent to this service while you
-              speak, and charged like any audio.
+              The browser asks for permission to use the microphone. The audio is sent to this service while you speak,
+              and is charged like any other.
             </small>
           </p>
         )}
@@ -82,7 +82,7 @@ const PLANS = [
 
 function Options() {
   const account = useAccount().data;
-  const own = ['', `the account's${account ? ` (${account.plan})` : ''}`] as const;
+  const own = ['', `Plan of the account${account ? ` (${account.plan})` : ''}`] as const;
   return (
     <>
       <div className="columns">
@@ -92,14 +92,14 @@ function Options() {
           name="language"
           maxLength={35}
           placeholder="en"
-          hint="Empty: detected where the model can."
+          hint="Empty: detected, if the model can."
         />
       </div>
       <details>
-        <summary>Words</summary>
+        <summary>More: words</summary>
         <div className="columns">
-          <TextArea label="Keywords" name="keywords" rows={2} hint="Words to know, one a line." />
-          <TextArea label="Context" name="prompt" rows={2} maxLength={1000} hint="What will be spoken about." />
+          <TextArea label="Keywords" name="keywords" rows={2} hint="Names and terms, one per line." />
+          <TextArea label="Context" name="prompt" rows={2} maxLength={1000} hint="What the talk is about." />
         </div>
       </details>
     </>

@@ -96,7 +96,7 @@ function columnsFor({ node, pull }: CatalogueModelList): Column<CatalogueModel>[
 function Languages({ codes }: { codes: readonly string[] }) {
   if (codes.length === 0) return <>–</>;
   if (codes.length <= MAX_CODES) return <>{codes.join(', ')}</>;
-  return <span title={codes.join(', ')}>{codes.length} languages</span>;
+  return <span title={codes.join(', ')}>{codes.length}</span>;
 }
 
 function capital(text: string): string {
