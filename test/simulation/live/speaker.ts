@@ -105,7 +105,7 @@ export class Speaker {
       this.#accept(wire, node),
     );
     const watch = () => {
-      if (wire.isCut && !isOpen) return wire.leave();
+      if (wire.isOver && !isOpen) return wire.leave();
       if (simulator.nowMs() - heardAtMs > SILENCE_MS) wire.leave();
       else simulator.after(this.#actor, 1_000, watch);
     };
@@ -124,7 +124,7 @@ export class Speaker {
     void api.host.take(key, 'lite').then(
       (taken) => {
         if (taken === null) wire.refuse(CLOSE.ended);
-        else if (wire.isCut) void api.host.abandon(taken);
+        else if (wire.isOver) void api.host.abandon(taken);
         else wire.open((socket) => new LiveConnection(api, socket, { taken, after }));
       },
       (cause: unknown) => {
@@ -165,7 +165,7 @@ export class Speaker {
     }
     while (this.#position < audio.length) {
       await this.#clock.sleep(PIECE_MS * random.next() * (hurries ? 0.4 : 1));
-      if (wire.isCut) return;
+      if (wire.isOver) return;
       const piece = audio.subarray(this.#position, this.#position + 1 + random.integer(PIECE_BYTES));
       wire.sendAudio(piece);
       this.#position += piece.length;

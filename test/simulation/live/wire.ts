@@ -47,8 +47,9 @@ export class Wire {
     });
   }
 
-  get isCut(): boolean {
-    return this.#isCut;
+  /** Whether nothing more comes from the client. */
+  get isOver(): boolean {
+    return this.#isCut || this.#hasClosed.client;
   }
 
   /** The server has accepted the connection. */
