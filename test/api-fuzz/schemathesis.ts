@@ -73,6 +73,12 @@ function configText({ key, adminToken, ids }: FuzzEnvironment): string {
     ...['[[operations]]', 'include-operation-id-regex = "^post_realtime_client_secrets$"'],
     `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400]`,
   );
+  // Nor that somebody new needs a name and a longer password, that no text may have U+0000,
+  // and that a few attempts a minute are answered.
+  lines.push(
+    ...['[[operations]]', 'include-path-regex = "^/v1/(setup|sign-in|invitations)(/|$)"'],
+    `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400, 429, 503]`,
+  );
   // Nor whether a time lies ahead.
   lines.push(
     ...['[[operations]]', 'include-operation-id-regex = "^post_(keys|admin_accounts_id_keys)$"'],

@@ -11,6 +11,8 @@ type Page = { data: { id: string }[]; next_cursor: string | null };
 const SETTINGS = { ROLES: 'api', RATE_LIMIT_DEFAULT: 'off', RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_JOBS: 'off' };
 // Lists whose parameters are required, or that are another list with a filter.
 const REQUIRED: Record<string, string> = { '/v1/search': '&q=word' };
+// Lists for users.
+const FOR_USERS = ['/v1/users', '/v1/invitations'];
 const FILTERED = [
   ['/v1/jobs', '&status=queued'],
   ['/v1/jobs', '&query=a.wav'],
@@ -38,7 +40,12 @@ test('a cursor of every list is refused by every other list, by other filters an
   }
 
   const webhooks: string[] = [];
+  const cookies: string[] = [];
   for (const { id, key } of owners) {
+    const invitations = `/admin/v1/accounts/${id}/invitations`;
+    const { url: link } = (await send(admin, invitations, { role: 'owner' })).json as unknown as { url: string };
+    cookies.push(await accept(service.baseUrl, link, `${id}@example.com`));
+    for (let i = 0; i < 2; i++) await send(admin, invitations, { role: 'viewer' });
     const caller = { 'x-api-key': key };
     const url = { url: 'https://hooks.example.com/x', events: ['transcription.completed'] };
     const made = [await send(caller, '/v1/webhooks', url), await send(caller, '/v1/webhooks', url)];
@@ -62,12 +69,13 @@ test('a cursor of every list is refused by every other list, by other filters an
     owners.flatMap(({ id, key }, i) => {
       const isAdmin = path.startsWith('/admin/');
       if (isAdmin && i > 0 && !path.includes('{id}')) return [];
+      const headers: Record<string, string> = FOR_USERS.includes(path) ? { cookie: cookies[i]! } : { 'x-api-key': key };
       const own = path.replace('{id}', isAdmin ? id : webhooks[i]!);
       return [
         {
           name: `${own}?${filter} of ${i}`,
           url: `${own}?limit=1${filter}`,
-          headers: isAdmin ? admin : { 'x-api-key': key },
+          headers: isAdmin ? admin : headers,
         },
       ];
     }),
@@ -91,6 +99,17 @@ test('a cursor of every list is refused by every other list, by other filters an
   }
   assert.deepEqual(wrong, []);
 });
+
+/** Makes a user by the link of an invitation. The cookie of the user's session. */
+async function accept(baseUrl: string, link: string, email: string): Promise<string> {
+  const token = new URL(link, baseUrl).hash.replace('#invitation=', '');
+  const answer = await fetch(`${baseUrl}/v1/invitations/accept`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, email, password: 'a password of enough characters', name: 'Ada' }),
+  });
+  return answer.headers.get('set-cookie')!.split(';')[0]!;
+}
 
 test('a cursor goes on with another limit, and with the filters in another order', async () => {
   await using service = await openService(SETTINGS);

@@ -26,7 +26,11 @@ test('no seed violates a rule', async () => {
 test('seeds are replayed, unless several statements waited for the same lock', async () => {
   const args = ['--from', '2', '--seeds', '4', '--verbose'];
   const [first, second] = await Promise.all([runSeeds(args), runSeeds(args)]);
-  const replayable = ({ seeds }: Result) => seeds.filter(({ isReplayable }) => isReplayable);
+  // What a seed that was not has left, such as the order of rows, may change those after it.
+  const replayable = ({ seeds }: Result) => {
+    const end = seeds.findIndex(({ isReplayable }) => !isReplayable);
+    return end === -1 ? seeds : seeds.slice(0, end);
+  };
 
   assert.ok(replayable(first).length > 0);
   assert.deepEqual(replayable(first), replayable(second));

@@ -19,6 +19,7 @@ export {
   InvalidRequestError,
   JobFailedError,
   MethodNotAllowedError,
+  MissingRoleError,
   MissingScopeError,
   NotFoundError,
   PlanLimitError,

@@ -2,10 +2,12 @@ import type { Route } from '../route.ts';
 
 /** The methods of a path, for `Allow`; empty for an unknown path. @param url  path, with or without a query */
 export function methodsAt(routes: Route[], url: string): string[] {
-  const segments = pathOf(url).split('/');
-  const methods = routes
-    .filter((route) => url === '*' || matches(route.path.split('/'), segments))
-    .map((route) => route.method);
+  const path = pathOf(url);
+  const segments = path.split('/');
+  const matching = routes.filter((route) => url === '*' || matches(route.path.split('/'), segments));
+  // As in the router, a path goes before a pattern that it matches too.
+  const exact = matching.filter((route) => route.path === path);
+  const methods = (exact.length > 0 ? exact : matching).map((route) => route.method);
   if (methods.length === 0) return [];
   return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])];
 }

@@ -21,9 +21,8 @@ export function checkQueues({ changes }: Run, report: (text: string) => void): v
     const waiting = sumOf(jobs, (job: JobRow) => (job?.state === 'queued' && job.lease === 0 && !job.is_live ? 1 : 0));
     const counted = sumOf(queues, (queue) => queue?.waiting ?? 0);
     if (waiting !== counted) report(`queues: ${accountId} has ${waiting} more waiting jobs and counts ${counted} more`);
-    const started = jobs.filter(
-      ({ before, after, slot }) => before && after && after.lease > before.lease && !slot.startsWith('live'),
-    );
+    // Live sessions do not wait: their accounts may have no row that could note a start.
+    const started = jobs.filter(({ before, after }) => before && after && after.lease > before.lease && !after.is_live);
     const startedAt = started.at(-1)?.after.started_at;
     if (startedAt !== undefined && queues.at(-1)?.after.last_started_at !== startedAt) {
       report(`queues: ${accountId} started a job and did not note it`);

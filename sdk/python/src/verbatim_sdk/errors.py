@@ -124,6 +124,10 @@ class MissingScopeError(ApiError):
         return self.body.get("required_scope")
 
 
+class MissingRoleError(ApiError):
+    """Only users with another role may do this: an API key has none."""
+
+
 class SuspendedError(ApiError):
     """403: the operator of the service has suspended the account."""
 
@@ -211,8 +215,7 @@ ERROR_CLASSES: Mapping[str, type[ApiError]] = {
     "insufficient_balance": InsufficientBalanceError,
     "plan_limit": PlanLimitError,
     "missing_scope": MissingScopeError,
-    # Of users: an API key has no role.
-    "missing_role": ApiError,
+    "missing_role": MissingRoleError,
     "suspended": SuspendedError,
     "not_found": NotFoundError,
     "method_not_allowed": MethodNotAllowedError,

@@ -124,6 +124,10 @@ export class MissingScopeError extends ApiError {
     return this.body?.required_scope ?? null;
   }
 }
+/** Only users with another role may do this: an API key has none. */
+export class MissingRoleError extends ApiError {
+  override name = 'MissingRoleError';
+}
 /** The operator of the service has suspended the account. */
 export class SuspendedError extends ApiError {
   override name = 'SuspendedError';
@@ -177,8 +181,7 @@ const CLASSES: Record<ErrorType, typeof ApiError> = {
   insufficient_balance: InsufficientBalanceError,
   plan_limit: PlanLimitError,
   missing_scope: MissingScopeError,
-  // Of users: an API key has no role.
-  missing_role: ApiError,
+  missing_role: MissingRoleError,
   suspended: SuspendedError,
   not_found: NotFoundError,
   method_not_allowed: MethodNotAllowedError,
