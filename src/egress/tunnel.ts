@@ -26,7 +26,7 @@ export type TunnelRequest = {
 const MAX_ANSWER_BYTES = 16 * 1024;
 const END_OF_HEADERS = '\r\n\r\n';
 // Read over, as RFC 9110 section 15.2 asks for; after 101 the connection would not be HTTP.
-const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d.*?\r\n\r\n/s;
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
 
 /** @param url  http:// or https://, with optional credentials; already checked with the settings */
 export function readProxy(url: string): EgressProxy {
@@ -88,7 +88,9 @@ function readAnswer(socket: net.Socket, onAnswer: (text: string) => void): void 
     const chunk = socket.read() as Buffer | null;
     if (chunk === null) return;
     text += chunk.toString('latin1');
-    while (INTERIM.test(text)) text = text.replace(INTERIM, '');
+    while (INTERIM.test(text) && text.includes(END_OF_HEADERS)) {
+      text = text.slice(text.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length);
+    }
     if (!text.includes(END_OF_HEADERS) && text.length <= MAX_ANSWER_BYTES) return;
     socket.off('readable', read);
     onAnswer(text);
