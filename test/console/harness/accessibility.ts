@@ -44,6 +44,7 @@ export async function findAccessibilityProblems(page: Page, devtools: Devtools):
 /** @param rules  tags, or names of rules */
 async function axe(page: Page, mode: string, rules: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  await page.evaluate(waitUntilAppeared);
   const { violations } = await page.evaluate(
     async (given) => await (globalThis as unknown as { axe: Axe }).axe.run(document, given),
     // The other results take longer than the check.
@@ -53,6 +54,12 @@ async function axe(page: Page, mode: string, rules: readonly string[]): Promise<
     ({ id, nodes }) =>
       `${mode}: ${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join('\n')}`,
   );
+}
+
+/** Runs in the page. What still fades in, such as a dialog, has less contrast. */
+async function waitUntilAppeared(): Promise<void> {
+  const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+  await Promise.allSettled(ending.map(({ finished }) => finished));
 }
 
 /** Whether the page fits into the width of the window, and no text is cut. */
