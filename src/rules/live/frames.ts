@@ -21,13 +21,15 @@ export class FrameReader {
   /** The frames that are complete with these bytes. */
   *push(bytes: Uint8Array): Generator<Int16Array> {
     const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    let at = 0;
-    for (; at + this.#frameBytes <= all.length; at += this.#frameBytes) {
-      const samples = decodeSamples(this.#format.encoding, all.subarray(at, at + this.#frameBytes));
-      yield this.#resampler.push(samples);
+    const complete = all.length - (all.length % this.#frameBytes);
+    // At once: a buffer for each frame would cost more than its samples.
+    const samples = decodeSamples(this.#format.encoding, all.subarray(0, complete));
+    const frameSamples = this.#format.sampleRate / 100;
+    for (let at = 0; at < samples.length; at += frameSamples) {
+      yield this.#resampler.push(samples.subarray(at, at + frameSamples));
     }
     // A copy: the bytes may be part of a larger buffer.
-    this.#rest = all.slice(at);
+    this.#rest = Uint8Array.from(all.subarray(complete));
   }
 
   /** The last frame, filled with silence; none where the bytes ended with a frame. Half a sample is dropped. */
