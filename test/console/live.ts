@@ -24,7 +24,7 @@ export const flows: Flow[] = [
       await checkView('live-start');
 
       await page.getByRole('button', { name: 'Start' }).click();
-      await page.locator('.live-open').getByText(/\w/).waitFor();
+      await page.locator('.live-open').getByText(/\w/).first().waitFor();
       await page.getByRole('log').getByText(SPOKEN).first().waitFor();
       const levels = new Set<string>();
       await until('the meter to move', async () => {
