@@ -415,3 +415,8 @@ test('the environment of a role has the thread pool size, unless it is set', () 
   assert.deepEqual(roleEnvironment(given), { HOME: '/x', UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '1' });
   assert.equal(roleEnvironment({ UV_THREADPOOL_SIZE: '4' })['UV_THREADPOOL_SIZE'], '4');
 });
+
+test('audio is kept for a day unless the settings say otherwise', () => {
+  assert.equal(readConfig({}).audioRetentionHours, 24);
+  assert.equal(readConfig({ AUDIO_RETENTION_HOURS: '0' }).audioRetentionHours, 0);
+});
