@@ -4,10 +4,9 @@ import { durationMs } from '../../../src/rules/live/encoding.ts';
 import { RATE } from '../checks/ledger.ts';
 import type { Run } from '../checks/run.ts';
 import type { Change } from '../schema.ts';
+import { SESSION_OPTIONS } from './session-options.ts';
 import type { Spoken } from './speaker.ts';
 import { type StoredChunk, undisturbed } from './undisturbed.ts';
-
-const FORMAT = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
 
 type Report = (text: string) => void;
 
@@ -59,14 +58,14 @@ async function checkEnd(
   const { state, error_type: errorType, duration_ms: ms, cost_units: cost, warnings, transcript } = end;
   const bytes = (ofGaps: boolean) =>
     chunks.reduce((sum, { length, size }) => sum + (ofGaps === (size === 0) ? length : 0), 0);
-  const receivedMs = durationMs(FORMAT, bytes(false));
+  const receivedMs = durationMs(SESSION_OPTIONS, bytes(false));
   const charged = state === 'completed' || errorType === 'insufficient_balance' ? costUnits(receivedMs, RATE) : 0;
   if (state !== 'canceled' && cost !== charged) report(`live: ${id} costs ${cost}, and ${receivedMs} ms were received`);
   if (state !== 'completed') return;
-  const storedMs = durationMs(FORMAT, bytes(false) + bytes(true));
+  const storedMs = durationMs(SESSION_OPTIONS, bytes(false) + bytes(true));
   if (ms !== storedMs) report(`live: ${id} lasts ${ms} ms, and ${storedMs} ms are stored`);
   if (JSON.stringify(warnings ?? '').includes('segment_failed')) return;
-  const expected = await undisturbed(FORMAT, chunks, audio);
+  const expected = await undisturbed(chunks, audio);
   const found = pieces
     .map(({ after }) => JSON.parse(after.message))
     .map(({ number, startSeconds, endSeconds, text }) => ({ number, startSeconds, endSeconds, text: plain(text) }))

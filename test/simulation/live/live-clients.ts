@@ -6,19 +6,10 @@ import { type Clock, makeId } from '../../../src/platform/clock.ts';
 import { noisySpeech } from '../../fixtures/live.ts';
 import { clockOf, type Environment, newActor, SETTINGS } from '../environment.ts';
 import type { Node } from '../nodes.ts';
+import { SESSION_OPTIONS } from './session-options.ts';
 import { type Cuts, Speaker, type Spoken } from './speaker.ts';
 
 const SECONDS = { least: 3, more: 22 };
-const OPTIONS = {
-  encoding: 'pcm_s16le',
-  sampleRate: 16_000,
-  partials: false,
-  endpointingMs: 600,
-  maxSegmentSeconds: 10,
-  resumeSeconds: 15,
-  idleSeconds: 20,
-} as const;
-
 /** The clients of live sessions, on a machine of their own. */
 export class LiveClients {
   readonly actor = newActor('speaker');
@@ -51,7 +42,7 @@ export class LiveClients {
     const audio = Buffer.from(noisySpeech(random, SECONDS.least + random.integer(SECONDS.more)));
     const spoken = { id, account, audio, lost: [] };
     this.spoken.push(spoken);
-    const session = { account, keyId: null, request, options: OPTIONS, tokenHash: null };
+    const session = { account, keyId: null, request, options: SESSION_OPTIONS, tokenHash: null };
     await this.#db.transaction((tx) => this.#host.create(tx, id, session));
     const [nodes, cuts] = [this.#nodes, this.cuts];
     const speaker = new Speaker(

@@ -1,7 +1,7 @@
 import type { LiveSegment } from '../../../src/jobs/live/rows/live-segment.ts';
 import { LiveSession } from '../../../src/jobs/live/session.ts';
-import type { LiveFormat } from '../../../src/rules/live/encoding.ts';
 import { openStubDecoder } from '../../fixtures/live.ts';
+import { SESSION_OPTIONS } from './session-options.ts';
 
 /** A chunk as it was stored; `size` 0: a gap. `hash`: MD5 of its bytes. */
 export type StoredChunk = { start_byte: number; length: number; size: number; hash: string };
@@ -9,12 +9,12 @@ export type StoredChunk = { start_byte: number; length: number; size: number; ha
 type Segment = Pick<LiveSegment, 'number' | 'startSeconds' | 'endSeconds' | 'text'>;
 
 /** The segments of a session without faults of which the same audio was stored. */
-export async function undisturbed(format: LiveFormat, chunks: StoredChunk[], audio: Buffer): Promise<Segment[]> {
+export async function undisturbed(chunks: StoredChunk[], audio: Buffer): Promise<Segment[]> {
   const segments: Segment[] = [];
   const ignore = () => undefined;
   const session = new LiveSession({
-    format,
-    segmentation: { endpointingMs: 600, maxSegmentSeconds: 10 },
+    format: SESSION_OPTIONS,
+    segmentation: SESSION_OPTIONS,
     position: { frame: 0, isSpeaking: false },
     receivedBytes: 0,
     nextNumber: 1,
