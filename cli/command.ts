@@ -67,8 +67,8 @@ export function action<Args extends unknown[], Options = object>(io: Io, handler
   };
 }
 
-/** With --web. Prints the address with --quiet and --json. */
-async function openPage({ io, out, globals, connection }: Session, page: string): Promise<void> {
+/** Opens a page of the console. Prints its address with --quiet and --json. */
+export async function openPage({ io, out, globals, connection }: Session, page: string): Promise<void> {
   const isOperators = page.startsWith('operator');
   const { url } = isOperators ? findOperator(io.env, { url: globals.url }) : connection();
   const address = `${url}/#/${page}`;

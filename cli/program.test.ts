@@ -53,9 +53,13 @@ for (const [line, message] of [
 for (const [line, page] of [
   ['jobs list', 'jobs'],
   ['jobs get job_1', 'jobs/job_1'],
+  ['jobs follow job_1', 'jobs/job_1'],
+  ['jobs transcript job_1', 'jobs/job_1'],
+  ['live', 'live'],
   ['webhooks list', 'webhooks'],
   ['webhooks get wh_1', 'webhooks/wh_1'],
   ['webhooks deliveries wh_1', 'webhooks/wh_1'],
+  ['webhooks delivery wh_1 dlv_1', 'webhooks/wh_1/deliveries/dlv_1'],
   ['events list', 'events'],
   ['events get evt_1', 'events/evt_1'],
   ['search one two', 'search?q=one%20two'],
@@ -68,6 +72,7 @@ for (const [line, page] of [
   ['keys list acct_1', 'operator/accounts/acct_1'],
   ['audit list', 'operator/audit'],
   ['settings', 'operator/settings'],
+  ['models list', 'operator/models'],
 ] as const) {
   test(`"${line} --web" opens the page ${page} of the console, and asks the service nothing`, async () => {
     const env = { VERBATIM_URL: 'http://127.0.0.1:1', ADMIN_TOKEN: 'token', BROWSER: '/bin/true' };

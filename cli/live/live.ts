@@ -3,6 +3,7 @@ import { action, type Io } from '../command.ts';
 import { addCaptionOptions, FORMATS } from '../commands/transcription/captions.ts';
 import { addRequestOptions } from '../commands/transcription/request-options.ts';
 import { wholeNumber } from '../options.ts';
+import { addWebOption } from '../terminal/browser.ts';
 import { typed } from '../typed.ts';
 import type { LiveFlags } from './transcribe-live.ts';
 
@@ -22,7 +23,7 @@ Examples:
 
 /** `verbatim live` */
 export function define(command: Command, io: Io): void {
-  command
+  addWebOption(command, () => 'live')
     .option('--file <file>', 'a file at its own pace, in place of the microphone')
     .option('--device <name>', 'microphone, as ffmpeg or arecord name it')
     .addOption(new Option('-o, --format <format>', 'of the transcript').choices(FORMATS).default('txt'))

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { action, type Io, type Session } from '../../cli/command.ts';
 import { CommandError } from '../../cli/exit.ts';
+import { addWebOption } from '../../cli/terminal/browser.ts';
 import type { Screen } from '../../cli/terminal/output.ts';
 import { dataPaths, SETTINGS } from '../config/settings.ts';
 import { CATALOGUE } from '../models/catalogue.ts';
@@ -13,8 +14,7 @@ export function define(command: Command, io: Io): void {
     'after',
     '\nModels are kept in DATA_DIR/models. They come from the hub that HF_ENDPOINT names.\n',
   );
-  command
-    .command('list')
+  addWebOption(command.command('list'), () => 'operator/models')
     .description('all models, with licence, languages, word error rate and size')
     .action(
       action(io, async (session) => {

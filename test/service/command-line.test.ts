@@ -141,6 +141,18 @@ describe('verbatim transcribe', () => {
     assert.equal((await run(['transcribe', wav, '--async', '-o', 'srt'])).code, 2);
   });
 
+  test('with --web opens the job in the console at once, and several files in the list of jobs', async () => {
+    const web = { env: { BROWSER: '/bin/true' } };
+
+    const { stdout, stderr } = await run(['transcribe', wav, '--web'], web);
+    const two = await run(['transcribe', wav, wav, '--web', '--quiet'], web);
+
+    const [, id] = /\nOpening http\S+\/#\/jobs\/(job_\w+)\n$/.exec(stderr) ?? [];
+    assert.equal((await jsonOf(['jobs', 'get', id!, '--json'])).id, id);
+    assert.deepEqual([stdout, two.stdout], ['', `${service.baseUrl}/#/jobs\n`]);
+    assert.equal((await run(['transcribe', wav, '--web', '-o', 'srt'], web)).code, 2);
+  });
+
   test('shows escape sequences in file names harmless', async () => {
     const name = path.join(folder, 'red\u001b[31m\u009b\nname.wav');
     fs.writeFileSync(name, toneWav('a'));

@@ -40,8 +40,7 @@ export function define(command: Command, io: Io): void {
     .description('a job with its text')
     .argument('<job>')
     .action(action<[string]>(io, getJob));
-  command
-    .command('follow')
+  addWebOption(command.command('follow'), (id: string) => `jobs/${id}`)
     .description('the segments of a job as they are transcribed, until it ends')
     .argument('<job>')
     .action(action<[string]>(io, async (session, _options, id) => followJob(session, id)));
@@ -61,8 +60,7 @@ export function define(command: Command, io: Io): void {
     .description('erase jobs with their transcripts, metadata and audio')
     .argument('<jobs...>')
     .action(action<[string[]]>(io, deleteJobs));
-  const transcript = command
-    .command('transcript')
+  const transcript = addWebOption(command.command('transcript'), (id: string) => `jobs/${id}`)
     .description('the transcript of a completed job')
     .argument('<job>')
     .addOption(new Option('-o, --format <format>', 'the format').choices(FORMATS).default('txt'))

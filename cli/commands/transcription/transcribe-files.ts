@@ -28,6 +28,8 @@ export type Wanted = {
   captions: CaptionFlags;
   /** Do not wait for the end of the jobs. */
   isAsync: boolean;
+  /** Print nothing on standard output. */
+  isSilent: boolean;
   /** How many at once. */
   parallel: number;
 };
@@ -44,9 +46,10 @@ const LONGEST_WAIT_MS = 3_600_000;
 
 /**
  * Transcribes the inputs, a few at a time. Results go to standard output in the order of the inputs, or to their files.
+ * @returns the ids of the jobs
  * @throws CommandError  if one of them failed, after the others have ended
  */
-export async function transcribeAll(session: Session, inputs: readonly Input[], wanted: Wanted): Promise<void> {
+export async function transcribeAll(session: Session, inputs: readonly Input[], wanted: Wanted): Promise<string[]> {
   const { io, out } = session;
   const client = await session.client();
   for (const { target } of inputs) if (target !== null) await mkdir(path.dirname(target), { recursive: true });
@@ -70,6 +73,7 @@ export async function transcribeAll(session: Session, inputs: readonly Input[], 
     progress.end();
   }
   conclude(session, inputs, outcomes);
+  return outcomes.flatMap((outcome) => (outcome.state === 'done' ? [outcome.job.id] : []));
 }
 
 type Task = { client: Verbatim; session: Session; input: Input; wanted: Wanted; progress: Progress; at: number };
@@ -147,7 +151,7 @@ function summaryOf(job: Job, { target }: Input): string {
 }
 
 function show({ out }: Session, input: Input, outcome: Outcome, how: Wanted & { isOnly: boolean }): void {
-  if (outcome.state !== 'done') return;
+  if (outcome.state !== 'done' || how.isSilent) return;
   const { job, answer, text } = outcome;
   if (out.mode === 'ids') out.line(job.id);
   else if (out.mode === 'json') how.isOnly ? out.json(answer) : out.jsonLine(answer);

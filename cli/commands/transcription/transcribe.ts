@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { action, type Io, type Session } from '../../command.ts';
+import { action, type Io, openPage, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
 import { readJson, readTextFile, wholeNumber } from '../../options.ts';
 import { typed } from '../../typed.ts';
@@ -13,6 +13,7 @@ type TranscribeFlags = RequestFlags &
     out?: string;
     force?: boolean;
     async?: boolean;
+    web?: boolean;
     name: string;
     parallel: number;
     urlHeadersFile?: string;
@@ -35,6 +36,7 @@ export function define(command: Command, io: Io): void {
     .option('--out <folder>', 'write each transcript to a file in this folder')
     .option('--force', 'replace existing transcripts')
     .option('--async', 'print the ids of the jobs, do not wait for them')
+    .option('--web', 'open the jobs in the console, do not wait for them')
     .option('--name <name>', 'file name of standard input', 'stdin')
     .option('--parallel <number>', 'how many inputs at once, up to 8', wholeNumber, 3)
     .option('--url-headers-file <file>', 'headers for the servers of URLs: a JSON object');
@@ -54,23 +56,27 @@ async function transcribe(session: Session, flags: TranscribeFlags, words: strin
   const inputs: Input[] = resolveInputs(words, { out, ending: format, force, name, stdin, urlHeaders });
   // Loads the client of the API, which the help does not need.
   const { transcribeAll } = await import('./transcribe-files.ts');
-  await transcribeAll(session, inputs, {
+  const jobs = await transcribeAll(session, inputs, {
     params: requestParams(flags),
     format,
     captions: flags,
-    isAsync: flags.async === true,
+    isAsync: flags.async === true || flags.web === true,
+    isSilent: flags.web === true,
     parallel: Math.min(flags.parallel, inputs.length),
   });
+  if (flags.web) await openPage(session, jobs.length === 1 ? `jobs/${jobs[0]}` : 'jobs');
 }
 
 function checkFlags(
-  { async: isAsync, out, format, parallel }: TranscribeFlags,
+  { async: isAsync, web, out, format, parallel }: TranscribeFlags,
   count: number,
   env: NodeJS.ProcessEnv,
 ): void {
   if (parallel < 1 || parallel > MAX_PARALLEL) throw new UsageError(`--parallel must be from 1 to ${MAX_PARALLEL}.`);
-  if (isAsync && (out !== undefined || format !== 'txt')) {
-    throw new UsageError(`--async has no transcripts to write: get them later with ${typed(env, 'jobs transcript')}.`);
+  if ((isAsync || web) && (out !== undefined || format !== 'txt')) {
+    throw new UsageError(
+      `${web ? '--web' : '--async'} has no transcripts to write: get them later with ${typed(env, 'jobs transcript')}.`,
+    );
   }
   const isCaption = format === 'srt' || format === 'vtt';
   if (isCaption && count > 1 && out === undefined) throw new UsageError(`Several ${format} transcripts need --out.`);

@@ -38,8 +38,7 @@ export function defineDeliveries(command: Command, io: Io): void {
   addWebOption(addListOptions(deliveries), (id: string) => `webhooks/${id}`).action(
     action<[string], Filter>(io, listDeliveries),
   );
-  command
-    .command('delivery')
+  addWebOption(command.command('delivery'), (webhook: string, id: string) => `webhooks/${webhook}/deliveries/${id}`)
     .description('one attempt with its request and answer')
     .argument('<webhook>')
     .argument('<delivery>')
