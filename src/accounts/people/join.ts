@@ -8,7 +8,8 @@ import type { Actor } from '../account.ts';
 import { insertAccount, lockAccount } from '../store.ts';
 import { deleteInvitation, type InvitationRow } from './invitation-store.ts';
 import { countMembers, findMember, insertMember, type Membership, setRole } from './member-store.ts';
-import { hasUsers, holdUsers, insertUser, lockUsers, type Subject, type UserRow, updateUser } from './user-store.ts';
+import { holdSame } from './sign-in.ts';
+import { hasUsers, insertUser, lockUsers, type Subject, type UserRow, updateUser } from './user-store.ts';
 
 const MAX_MEMBERS_PER_ACCOUNT = 1_000;
 
@@ -48,8 +49,8 @@ export async function makeFirstUser(
 /**
  * Uses up an invitation: the user is in its account afterwards, with its role or a higher one that the user had.
  * @param who  a user who exists, or one to be made
- * @throws ApiError  404 when the invitation was used or its account is gone, 409 when the account is full or the email
- *   has just been taken
+ * @throws ApiError  401 when the password of the user was replaced meanwhile, 404 when the invitation was used or its
+ *   account is gone, 409 when the account is full or the email has just been taken
  */
 export async function acceptInvitation(
   tx: Sql,
@@ -59,8 +60,7 @@ export async function acceptInvitation(
   const { accountId, role, makesOperator } = invitation;
   const account = { shard: shardOf(accountId), id: accountId };
   if ((await lockAccount(tx, account)) === null || !(await deleteInvitation(tx, invitation))) throw noInvitation();
-  const user = 'user' in who ? who.user : await insertPerson(tx, who.person);
-  await holdUsers(tx, [user.id]);
+  const user = 'user' in who ? await holdSame(tx, who.user) : await insertPerson(tx, who.person);
   if (makesOperator) await updateUser(tx, user.id, { makesOperator });
   const membership = await enter(tx, { account, userId: user.id, role });
   await recordChange(tx, actorOf(actor, membership, user.isOperator || makesOperator), {

@@ -6,6 +6,7 @@ import { isFromOwnPage } from '../../rules/network/own-page.ts';
 import { lockKey } from '../keys/key-store.ts';
 import { startSession } from '../keys/sessions.ts';
 import type { Membership } from './member-store.ts';
+import { findUser, holdUsers, type UserRow } from './user-store.ts';
 
 const SESSION_MS = 7 * 24 * 3_600_000;
 // Per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address does not keep
@@ -22,6 +23,22 @@ export async function startUserSession(tx: Sql, { shard, id, accountId }: Member
     throw new ApiError('unauthenticated', 'You do not belong to this account any more.');
   }
   return await startSession(tx, { shard, id, expiresAt: null }, { keepMs: SESSION_MS, header });
+}
+
+/**
+ * The user whose password was checked, held until the transaction ends.
+ * @throws ApiError  401 when the password was replaced meanwhile, or the user deleted
+ */
+export async function holdSame(tx: Sql, checked: UserRow): Promise<UserRow> {
+  await holdUsers(tx, [checked.id]);
+  const user = await findUser(tx, checked.id);
+  if (user?.passwordHash !== checked.passwordHash) throw wrongPassword();
+  return user;
+}
+
+/** The same for an unknown email. */
+export function wrongPassword(): ApiError {
+  return new ApiError('unauthenticated', 'The email or the password is wrong.');
 }
 
 /** Counts who tries to sign in on this node: by address, by email, and by both. */

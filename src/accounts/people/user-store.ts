@@ -91,11 +91,15 @@ export async function updateUser(
   return row ?? null;
 }
 
-/** From now on the user signs in as this subject. */
-export async function setSubject(tx: Sql, id: string, { issuer, subject }: Subject): Promise<void> {
+/** From now on the user signs in by this only. */
+export async function replaceSignIn(
+  tx: Sql,
+  id: string,
+  { passwordHash, oidc }: Pick<NewUser, 'passwordHash' | 'oidc'>,
+): Promise<void> {
   await tx.run({
-    text: 'update users set oidc_issuer = $2, oidc_subject = $3 where id = $1',
-    values: [id, issuer, subject],
+    text: 'update users set password_hash = $2, oidc_issuer = $3, oidc_subject = $4 where id = $1',
+    values: [id, passwordHash, oidc?.issuer ?? null, oidc?.subject ?? null],
   });
 }
 

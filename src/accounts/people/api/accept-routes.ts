@@ -3,6 +3,7 @@ import { ApiError } from '../../../http/api-error.ts';
 import { hashKey } from '../../../http/authentication.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, nullable, Type, timeSchema } from '../../../http/schema.ts';
+import { normalEmail } from '../../../rules/accounts/email.ts';
 import { sessionSchema, showSession } from '../../api/session-view.ts';
 import { findAccount } from '../../store.ts';
 import { findInvitation, type InvitationRow } from '../invitation-store.ts';
@@ -10,18 +11,9 @@ import { acceptInvitation, type NewPerson, noInvitation } from '../join.ts';
 import { deleteSessionsOfUser } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
-import { type Attempts, requireOwnPage, startUserSession } from '../sign-in.ts';
-import { findUserByEmail, type UserRow, updateUser } from '../user-store.ts';
-import {
-  emailSchema,
-  MIN_PASSWORD_CHARS,
-  nameSchema,
-  normalEmail,
-  passwordSchema,
-  roleSchema,
-  tokenSchema,
-} from './fields.ts';
-import { wrongPassword } from './sign-in-routes.ts';
+import { type Attempts, requireOwnPage, startUserSession, wrongPassword } from '../sign-in.ts';
+import { findUserByEmail, replaceSignIn, type UserRow } from '../user-store.ts';
+import { emailSchema, MIN_PASSWORD_CHARS, nameSchema, passwordSchema, roleSchema, tokenSchema } from './fields.ts';
 
 const TAG = 'Sign-in';
 
@@ -114,7 +106,7 @@ async function openInvitation(sql: Sql, token: string): Promise<InvitationRow> {
   return invitation;
 }
 
-/** `newPasswordHash`: takes the place of the user's password. */
+/** `newPasswordHash`: takes the place of all by which the user signed in before. */
 type Who = { user: UserRow; newPasswordHash?: string } | { person: NewPerson };
 type Given = { email: string; password: string; name?: string };
 
@@ -152,6 +144,6 @@ function requireGoodPassword(password: string): void {
 }
 
 async function replacePassword(tx: Sql, userId: string, passwordHash: string): Promise<void> {
-  await updateUser(tx, userId, { passwordHash });
+  await replaceSignIn(tx, userId, { passwordHash, oidc: null });
   await deleteSessionsOfUser(tx, userId, null);
 }

@@ -1,12 +1,12 @@
 import { DOCUMENTED, idSchema, oneOf, Type } from '../../../http/schema.ts';
+import { EMAIL } from '../../../rules/accounts/email.ts';
 import { ROLE_MEANING, ROLES } from '../../../rules/accounts/roles.ts';
 
 export const MIN_PASSWORD_CHARS = 12;
 
 export const nameSchema = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 export const emailSchema = Type.String({
-  maxLength: 254,
-  pattern: '^[^\\s@]+@[^\\s@]+$',
+  ...EMAIL,
   errorMessage: 'must be an email address',
   [DOCUMENTED]: { format: 'email' },
 });
@@ -21,8 +21,3 @@ export const roleSchema = oneOf(ROLES, {
 export const userIdSchema = idSchema('usr', 'usr_01kamz2f3q8r5t7v9wxyzabcde');
 export const accountIdSchema = idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde');
 export const idParams = Type.Object({ id: Type.String() });
-
-/** As emails are compared and stored. */
-export function normalEmail(email: string): string {
-  return email.toLowerCase();
-}

@@ -6,6 +6,7 @@ import { decodeCursor, pageOf, pageQuery } from '../../../http/pagination.ts';
 import { defineRoute, type IdempotencyHandle, type Route } from '../../../http/route.ts';
 import { component, idSchema, nullable, pageSchema, type Static, Type, timeSchema } from '../../../http/schema.ts';
 import { makeId } from '../../../platform/clock.ts';
+import { normalEmail } from '../../../rules/accounts/email.ts';
 import type { Role } from '../../../rules/accounts/roles.ts';
 import { isId } from '../../../rules/ids.ts';
 import { shardOf } from '../../../rules/shard.ts';
@@ -13,7 +14,7 @@ import type { Actor } from '../../account.ts';
 import { lockAccount } from '../../store.ts';
 import * as store from '../invitation-store.ts';
 import { type PeopleRuntime, requireOwner } from '../people-runtime.ts';
-import { emailSchema, idParams, normalEmail, roleSchema, userIdSchema } from './fields.ts';
+import { emailSchema, idParams, roleSchema, userIdSchema } from './fields.ts';
 
 const TAG = 'Users';
 const KEEP_MS = 7 * 24 * 3_600_000;

@@ -6,7 +6,7 @@ import { findNames } from '../../store.ts';
 import { deleteSessionsOfUser, listMemberships, type Membership } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords, requireUser } from '../people-runtime.ts';
-import { type Attempts, startUserSession } from '../sign-in.ts';
+import { type Attempts, holdSame, startUserSession } from '../sign-in.ts';
 import { findUser, type UserRow, updateUser } from '../user-store.ts';
 import { accountIdSchema, nameSchema, newPasswordSchema, passwordSchema, roleSchema, userIdSchema } from './fields.ts';
 
@@ -80,6 +80,7 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
       }
       const passwordHash = password === undefined ? null : await hashPassword(password);
       const changed = await db.transaction(async (tx) => {
+        if (user && passwordHash !== null) await holdSame(tx, user);
         const row = await updateUser(tx, id, { name: name ?? null, passwordHash });
         if (passwordHash !== null) await deleteSessionsOfUser(tx, id, actor.sessionId);
         return row;

@@ -3,8 +3,10 @@ import test from 'node:test';
 import { openAccountFixture, SECRETS_KEY } from '../../../../test/fixtures/account.ts';
 import {
   type Browser,
+  begin,
   type Fixture,
   invite,
+  join,
   me,
   OWNER,
   PASSWORD,
@@ -125,6 +127,52 @@ test('a user with a password is known by an email that the provider has verified
   assert.equal(unverified.location, '/#sign-in=no_user');
   assert.equal((await userOf(fixture, verified.cookie)).id, id);
   assert.equal(impostor.location, '/#sign-in=no_user');
+});
+
+test('who has taken an email before is locked out when the provider confirms it to somebody', async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const owner = await setUp(fixture);
+  const squatter = await join(fixture, owner, 'viewer', 'max@example.com');
+  const token = await invite(fixture, owner, { role: 'owner' });
+
+  const max = await service.signIn(MAX, { invitation: token });
+
+  assert.equal((await userOf(fixture, max.cookie)).id, squatter.userId);
+  const again = { email: 'max@example.com', password: PASSWORD };
+  assert.equal((await send(fixture, null, 'POST', '/v1/sign-in', again)).status, 401);
+  assert.equal((await send(fixture, squatter, 'GET', '/v1/me')).status, 401);
+});
+
+test("an operator's invitation with a new password ends what the provider led to before", async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const owner = await setUp(fixture);
+  const { account_id: accountId } = await me(fixture, owner);
+  const unverified = { ...MAX, email_verified: false };
+  await service.signIn(unverified, { invitation: await invite(fixture, owner, { role: 'viewer' }) });
+  const fields = { role: 'owner', email: MAX.email };
+  const made = await fixture.ask('POST', `/admin/v1/accounts/${accountId}/invitations`, fields);
+  const accept = { token: made.body.url.slice('/#invitation='.length), email: MAX.email, password: PASSWORD };
+
+  const max = await begin(fixture, '/v1/invitations/accept', accept);
+
+  assert.equal((await me(fixture, max)).role, 'owner');
+  assert.equal((await service.signIn(unverified)).location, '/#sign-in=no_user');
+});
+
+test('a name and an email that nobody could give here are not taken over from the provider', async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const owner = await setUp(fixture);
+  const named = { sub: 'n', email: 'n@example.com', name: `a\u0000${'n'.repeat(300)}` };
+  const wrong = { sub: 'w', email: `${'w'.repeat(300)}@example.com`, name: 'W' };
+
+  const member = await service.signIn(named, { invitation: await invite(fixture, owner, { role: 'member' }) });
+  const refused = await service.signIn(wrong, { invitation: await invite(fixture, owner, { role: 'member' }) });
+
+  assert.equal((await userOf(fixture, member.cookie)).name, `a ${'n'.repeat(198)}`);
+  assert.equal(refused.location, '/#sign-in=no_email');
 });
 
 const REFUSED: [string, Person, object, string][] = [

@@ -72,6 +72,15 @@ test('a password signs in, whatever the case of the email; the database has argo
   assert.doesNotMatch(text, new RegExp(`${PASSWORD}|${browser.cookie.split('=')[1]}`));
 });
 
+test('an email with an accent is the same however the accent is written', async () => {
+  await using fixture = await openAccountFixture();
+  await setUp(fixture, { email: 'zoe\u0308@example.com' });
+
+  const { id } = await signIn(fixture, 'ZO\u00cb@example.com');
+
+  assert.match(id, /^ses_/);
+});
+
 test('a wrong password and an unknown email get the same answer', async () => {
   await using fixture = await openAccountFixture();
   await setUp(fixture);

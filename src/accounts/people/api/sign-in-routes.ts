@@ -1,15 +1,16 @@
 import { ApiError } from '../../../http/api-error.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, nullable, Type } from '../../../http/schema.ts';
+import { normalEmail } from '../../../rules/accounts/email.ts';
 import { sessionSchema, showSession } from '../../api/session-view.ts';
 import { makeFirstUser } from '../join.ts';
 import { listMemberships } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { hasPasswords, type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { isSetupToken } from '../setup-token.ts';
-import { type Attempts, requireOwnPage, startUserSession } from '../sign-in.ts';
-import { findUser, findUserByEmail, hasUsers, holdUsers } from '../user-store.ts';
-import { emailSchema, nameSchema, newPasswordSchema, normalEmail, passwordSchema, tokenSchema } from './fields.ts';
+import { type Attempts, holdSame, requireOwnPage, startUserSession, wrongPassword } from '../sign-in.ts';
+import { findUserByEmail, hasUsers } from '../user-store.ts';
+import { emailSchema, nameSchema, newPasswordSchema, passwordSchema, tokenSchema } from './fields.ts';
 
 const TAG = 'Sign-in';
 
@@ -117,13 +118,11 @@ function passwordRoute({ db, config, callers }: PeopleRuntime, attempts: Attempt
       const email = normalEmail(body.email);
       attempts.add(actor.address, email);
       const user = await findUserByEmail(db, email);
-      if (!(await isPassword(body.password, user?.passwordHash ?? null))) throw wrongPassword();
-      note({ user: user!.id });
+      if (!(await isPassword(body.password, user?.passwordHash ?? null)) || !user) throw wrongPassword();
+      note({ user: user.id });
       const { membership, session, cookie } = await db.transaction(async (tx) => {
-        // A password that is replaced meanwhile begins no session.
-        await holdUsers(tx, [user!.id]);
-        if ((await findUser(tx, user!.id))?.passwordHash !== user!.passwordHash) throw wrongPassword();
-        const [membership] = await listMemberships(tx, user!.id);
+        await holdSame(tx, user);
+        const [membership] = await listMemberships(tx, user.id);
         if (!membership) {
           throw new ApiError('unauthenticated', 'You belong to no account any more; ask for an invitation.');
         }
@@ -133,9 +132,4 @@ function passwordRoute({ db, config, callers }: PeopleRuntime, attempts: Attempt
       return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
     },
   });
-}
-
-/** The same for an unknown email. */
-export function wrongPassword(): ApiError {
-  return new ApiError('unauthenticated', 'The email or the password is wrong.');
 }

@@ -5,6 +5,7 @@ import {
   type Browser,
   begin,
   type Fixture,
+  invite,
   join,
   me,
   OWNER,
@@ -184,6 +185,26 @@ test('a sign-in with a password that is replaced meanwhile begins no session', a
   ]);
 
   assert.equal((await answer!).status, 401);
+});
+
+test('an invitation is not accepted, and a password not changed, by a password that is replaced meanwhile', async () => {
+  const { fixture, owner, viewer } = await openTeam();
+  await using _ = fixture;
+  const token = await invite(fixture, owner, { role: 'owner' });
+  const sent = await whileLocked(fixture, "update users set password_hash = 'another'", () => [
+    send(fixture, null, 'POST', '/v1/invitations/accept', { token, email: 'member@example.com', password: PASSWORD }),
+    send(fixture, viewer, 'PATCH', '/v1/me', { password: 'a wholly new password', current_password: PASSWORD }),
+  ]);
+
+  const answers = await Promise.all(sent);
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [401, 401],
+  );
+  assert.deepEqual(await fixture.db.rows({ text: 'select distinct password_hash as hash from users' }), [
+    { hash: 'another' },
+  ]);
 });
 
 test('whoever is removed, or leaves, is signed out, has no streams and is deleted with the last account', async () => {

@@ -3,8 +3,8 @@ import { hashKey } from '../../../http/authentication.ts';
 import type { Actor } from '../../account.ts';
 import { findInvitation } from '../invitation-store.ts';
 import { acceptInvitation, makeFirstUser, type NewPerson } from '../join.ts';
-import { listMemberships, type Membership } from '../member-store.ts';
-import { findUserByEmail, findUserBySubject, hasUsers, setSubject, type UserRow } from '../user-store.ts';
+import { deleteSessionsOfUser, listMemberships, type Membership } from '../member-store.ts';
+import { findUserByEmail, findUserBySubject, hasUsers, replaceSignIn, type UserRow } from '../user-store.ts';
 import type { Identity } from './provider.ts';
 import type { SignInState } from './sign-in-state.ts';
 
@@ -35,8 +35,10 @@ async function recognise(tx: Sql, identity: Identity): Promise<UserRow | null> {
   const user = await findUserByEmail(tx, identity.email);
   // Another person at the same provider has this email there by now.
   if (!user || user.oidcIssuer === identity.issuer) return null;
-  await setSubject(tx, user.id, identity);
-  return user;
+  // Nobody has checked that the email belongs to whoever chose the password and is signed in with it.
+  await replaceSignIn(tx, user.id, { passwordHash: null, oidc: identity });
+  await deleteSessionsOfUser(tx, user.id, null);
+  return { ...user, passwordHash: null };
 }
 
 async function setUp(tx: Sql, actor: Actor, identity: Identity): Promise<Membership | Refusal> {

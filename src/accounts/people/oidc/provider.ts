@@ -1,5 +1,6 @@
 import type { Configuration } from 'openid-client';
 import type { Config } from '../../../config/settings.ts';
+import { readEmail } from '../../../rules/accounts/email.ts';
 import type { SignInState } from './sign-in-state.ts';
 
 /** Who signed in at the provider. */
@@ -13,6 +14,8 @@ export type Identity = {
   name: string | null;
 };
 
+// As long as names that users give here.
+const MAX_NAME_CHARS = 200;
 const SCOPE = 'openid email profile';
 // What the provider says of itself is asked again.
 const DISCOVERY_MS = 3_600_000;
@@ -105,12 +108,22 @@ export class Provider {
 }
 
 function identityOf(issuer: string, subject: string, claims: Record<string, unknown>): Identity {
-  const text = (name: string) => (typeof claims[name] === 'string' && claims[name].trim() ? claims[name].trim() : null);
   return {
     issuer,
     subject,
-    email: text('email')?.toLowerCase() ?? null,
+    email: readEmail(claims['email']),
     isEmailVerified: claims['email_verified'] === true,
-    name: text('name') ?? text('preferred_username'),
+    name: readName(claims['name']) ?? readName(claims['preferred_username']),
   };
+}
+
+/** Without control characters, of which PostgreSQL cannot store U+0000. */
+function readName(given: unknown): string | null {
+  if (typeof given !== 'string') return null;
+  return (
+    given
+      .replace(/\p{Cc}/gu, ' ')
+      .trim()
+      .slice(0, MAX_NAME_CHARS) || null
+  );
 }
