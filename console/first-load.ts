@@ -8,6 +8,8 @@ import './api/people.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './app/query-client.ts';
+import './router/address.ts';
+import './router/place.ts';
 import './app/navigation/shortcuts.ts';
 import './app/navigation/sign-out.ts';
 import './parts/job-state.tsx';

@@ -1,15 +1,14 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
+import { Layout } from './layout.tsx';
 import { queryClient } from './query-client.ts';
-import type { openRouter } from './routes.tsx';
 
 /** The whole console. */
-export function App({ router }: { router: ReturnType<typeof openRouter> }) {
+export function App() {
   return (
     <StrictMode>
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        <Layout />
       </QueryClientProvider>
     </StrictMode>
   );

@@ -1,9 +1,8 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ChevronDown, ListFilter, Search } from 'lucide-react';
 import { Children, type ReactNode, use, useEffect, useState } from 'react';
+import { PlaceContext } from '../router/place.ts';
 import type { MenuGroup } from '../ui/aria/aria-menu.tsx';
 import { Button } from '../ui/button.tsx';
-import { InPanel } from '../ui/in-panel.ts';
 import { MenuButton } from '../ui/menu/menu-button.tsx';
 
 // Filters of a list. They are in the address, so that a link or a reload shows the same list.
@@ -12,30 +11,17 @@ import { MenuButton } from '../ui/menu/menu-button.tsx';
 //   <Filters><FilterSelect name="status" label="Status" values={['queued', …]} /> <FilterText name="query" label="Name"
 //   /></Filters>
 
-export type FilterValues = Record<string, string>;
+export type FilterValues = Readonly<Record<string, string>>;
 
 /** The filters of the address, and a function that changes some of them; an empty value removes one. */
 export function useFilters(): [FilterValues, (change: FilterValues) => void] {
-  const inAddress = useSearch({ strict: false }) as FilterValues;
-  const panel = use(InPanel);
-  const navigate = useNavigate();
-  const change = (changed: FilterValues) =>
-    void navigate({
-      to: '.',
-      search: (before: FilterValues) => withoutEmpty({ ...before, ...changed }),
-      replace: true,
-    } as never);
-  return panel ? [panel.filters, panel.change] : [inAddress, change];
+  const { filters, change } = use(PlaceContext);
+  return [filters, change];
 }
 
 /** The parameters of the view's path, such as the id of a job. */
 export function useViewParams(): Readonly<Record<string, string>> {
-  const inAddress = useParams({ strict: false }) as Record<string, string>;
-  return use(InPanel)?.params ?? inAddress;
-}
-
-function withoutEmpty(values: FilterValues): FilterValues {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+  return use(PlaceContext).params;
 }
 
 /** The row of filters above a list. On phones all but the first are behind a button. */

@@ -1,17 +1,30 @@
-import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { type ComponentType, lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import {
+  type ComponentType,
+  lazy,
+  Suspense,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useState,
+} from 'react';
 import { useAccount } from '../api/queries.ts';
+import { address, changeFilters, navigate } from '../router/address.ts';
+import { type Place, PlaceContext } from '../router/place.ts';
 import { nameOf, session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
 import { loadParts } from '../ui/aria/load-parts.ts';
 import { Loading } from '../ui/state.tsx';
 import { say, Toasts } from '../ui/toast.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { type NavigationEntry, permittedEntries } from './navigation/entries.ts';
 import { useShortcuts } from './navigation/shortcuts.ts';
 import { Brand, SideBar } from './navigation/side-bar.tsx';
+import { NotFound } from './not-found.tsx';
 import { PortalLink } from './portal-link.tsx';
 import { unreachable } from './query-client.ts';
-import { type PanelView, SidePanel, useSidePanel } from './side-panel.tsx';
+import { routeAt } from './routes.tsx';
+import { SidePanel, useSidePanel } from './side-panel.tsx';
 
 const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
 const Palette = lazy(() => import('./navigation/palette.tsx'));
@@ -22,18 +35,17 @@ type Opened = 'palette' | 'sheet' | 'menu' | null;
 /**
  * The frame of every view: navigation, banners, palette and messages.
  * Signed out, the sign-in view takes the view's place.
- * @param panelViews  what a list can show beside it
  */
-export function Layout({ panelViews }: { panelViews: Record<PanelView, ComponentType> }) {
+export function Layout() {
   const { account: signedIn, admin } = useStore(session);
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const { View, place } = useView();
+  const { path } = place;
   const [opened, setOpened] = useState<Opened>(null);
   const account = useAccount();
   const entries = permittedEntries({ account: signedIn, admin }, account.data?.scopes ?? null);
   const actions = useActions(entries, setOpened);
   useShortcuts(actions);
-  const panel = useSidePanel();
-  const PanelContent = panelViews[panel.shown?.view ?? 'job'];
+  const panel = useSidePanel(place);
   // The first view shows without them, and what is pressed next needs them.
   useEffect(() => void setTimeout(loadParts), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
@@ -41,51 +53,66 @@ export function Layout({ panelViews }: { panelViews: Record<PanelView, Component
   const isSignedIn = signedIn !== null || admin !== null;
   const mayShow = path.startsWith('/operator') ? admin !== null : signedIn !== null;
   return (
-    <div className={isSignedIn ? 'shell' : 'shell signed-out'}>
-      {/* biome-ignore lint/a11y/useValidAnchor: a link, as screen readers expect it; the address must not change. */}
-      <a className="skip" href="#main" onClick={skipToMain}>
-        Skip to the content
-      </a>
-      {isSignedIn ? (
-        <SideBar
-          entries={entries}
-          actions={actions}
-          isDrawerOpen={opened === 'menu'}
-          openDrawer={(isOpen) => setOpened(isOpen ? 'menu' : null)}
-        />
-      ) : (
-        <header className="top">
-          <Brand />
-        </header>
-      )}
-      <div className={panel.shown ? 'content with-panel' : 'content'}>
-        <Banners />
-        <main id="main" tabIndex={-1} onClickCapture={panel.onClickCapture}>
-          <Suspense key={nameOf(signedIn)} fallback={<Loading />}>
-            {mayShow && path !== '/sign-in' ? <Outlet /> : <SignIn />}
-          </Suspense>
-        </main>
-        {panel.shown && mayShow && (
-          <SidePanel key={panel.shown.href} shown={panel.shown} close={panel.close}>
-            <PanelContent />
-          </SidePanel>
+    <PlaceContext value={place}>
+      <div className={isSignedIn ? 'shell' : 'shell signed-out'}>
+        {/* biome-ignore lint/a11y/useValidAnchor: a link, as screen readers expect it; the address must not change. */}
+        <a className="skip" href="#main" onClick={skipToMain}>
+          Skip to the content
+        </a>
+        {isSignedIn ? (
+          <SideBar
+            entries={entries}
+            actions={actions}
+            isDrawerOpen={opened === 'menu'}
+            openDrawer={(isOpen) => setOpened(isOpen ? 'menu' : null)}
+          />
+        ) : (
+          <header className="top">
+            <Brand />
+          </header>
         )}
+        <div className={panel.shown ? 'content with-panel' : 'content'}>
+          <Banners />
+          <main id="main" tabIndex={-1} onClickCapture={panel.onClickCapture}>
+            <Suspense key={nameOf(signedIn)} fallback={<Loading />}>
+              <ErrorBoundary key={path}>{mayShow && path !== '/sign-in' ? <View /> : <SignIn />}</ErrorBoundary>
+            </Suspense>
+          </main>
+          {panel.shown && mayShow && <SidePanel key={panel.shown.href} shown={panel.shown} close={panel.close} />}
+        </div>
+        <Suspense>
+          {opened === 'palette' && (
+            <Palette onClose={() => setOpened(null)} entries={entries} openSheet={actions.openSheet} />
+          )}
+          {opened === 'sheet' && <ShortcutSheet onClose={() => setOpened(null)} entries={entries} />}
+        </Suspense>
+        <PortalLink />
+        <Toasts />
       </div>
-      <Suspense>
-        {opened === 'palette' && (
-          <Palette onClose={() => setOpened(null)} entries={entries} openSheet={actions.openSheet} />
-        )}
-        {opened === 'sheet' && <ShortcutSheet onClose={() => setOpened(null)} entries={entries} />}
-      </Suspense>
-      <PortalLink />
-      <Toasts />
-    </div>
+    </PlaceContext>
   );
+}
+
+/**
+ * The view of the address, and the place that it reads. The view before stays until the code of the next has loaded.
+ * The operator's token alone has another view at the start.
+ */
+function useView(): { View: ComponentType; place: Place } {
+  const { account, admin } = useStore(session);
+  const shown = useDeferredValue(useStore(address));
+  const path = shown.path === '/' && account === null && admin !== null ? '/operator' : shown.path;
+  useLayoutEffect(() => {
+    if (shown.scrollPx !== null) scrollTo(0, shown.scrollPx);
+  }, [shown]);
+  return useMemo(() => {
+    const { route, params = {} } = routeAt(path) ?? {};
+    const place = { path, params, filters: shown.filters, change: changeFilters, isPanel: false };
+    return { View: route?.View ?? NotFound, place };
+  }, [path, shown]);
 }
 
 /** What shortcuts do. The same object until the entries change. */
 function useActions(entries: readonly NavigationEntry[], setOpened: (opened: Opened) => void) {
-  const navigate = useNavigate();
   const letters = entries.map(({ letter, path }) => `${letter}${path}`).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: `letters` stands for the entries
   return useMemo(
@@ -94,7 +121,7 @@ function useActions(entries: readonly NavigationEntry[], setOpened: (opened: Ope
       openSheet: () => setOpened('sheet'),
       goTo(letter: string) {
         const entry = entries.find((other) => other.letter === letter);
-        if (entry) void navigate({ to: entry.path } as never);
+        if (entry) navigate(entry.path);
         else say(`g ${letter} leads nowhere; ? shows the shortcuts.`);
       },
     }),

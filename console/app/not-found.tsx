@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/state.tsx';
 
@@ -8,7 +7,7 @@ export function NotFound() {
     <Page title="Not found">
       <Empty title="The console has no such page.">
         <p>
-          <Link to="/">Home</Link>
+          <a href="#/">Home</a>
         </p>
       </Empty>
     </Page>

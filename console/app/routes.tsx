@@ -1,64 +1,41 @@
-import {
-  createHashHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
 import { type ComponentType, lazy } from 'react';
-import { session } from '../session/session.ts';
-import { Problem } from '../ui/state.tsx';
-import { Layout } from './layout.tsx';
-import { NotFound } from './not-found.tsx';
 
-// Every view and its address. The part of the address after # is never sent to a server. A view reads its parameters
-// with useParams({ strict: false }) and its filters with useFilters (filters.tsx).
+// Every view and its address. A view reads the parameters of its path with useViewParams() and its filters with
+// useFilters() (filters.tsx).
 
 type LoadView = () => Promise<{ default: ComponentType }>;
 
-const PANEL_VIEWS = {
-  job: lazy(() => import('../views/job/index.tsx')),
-  attempt: lazy(() => import('../views/attempt/index.tsx')),
-  webhook: lazy(() => import('../views/webhook/index.tsx')),
-  event: lazy(() => import('../views/event/index.tsx')),
+export type Route = {
+  pattern: RegExp;
+  View: ComponentType;
+  /** Loads the view's code before the view is shown. */
+  load: LoadView;
+  /** Whether a list can show it beside itself. */
+  isPanel: boolean;
 };
 
-const root = createRootRoute({
-  component: () => <Layout panelViews={PANEL_VIEWS} />,
-  notFoundComponent: NotFound,
-  errorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
-  // Filters are texts; each view gives them to the API, which checks them.
-  validateSearch: (search: Record<string, unknown>) => search as Record<string, string>,
+const view = (path: string, load: LoadView, { isPanel = false } = {}): Route => ({
+  pattern: new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+  View: lazy(load),
+  load,
+  isPanel,
 });
 
-const view = <const Path extends string>(path: Path, load: LoadView) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
-
-const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  beforeLoad() {
-    const { account, admin } = session.get();
-    if (account === null && admin !== null) throw redirect({ to: '/operator' });
-  },
-  component: lazyRouteComponent((() => import('../views/home/index.tsx')) as LoadView),
-});
-
-const routeTree = root.addChildren([
-  home,
+const PANEL = { isPanel: true };
+const ROUTES: readonly Route[] = [
+  view('/', () => import('../views/home/index.tsx')),
   view('/sign-in', () => import('../views/sign-in/index.tsx')),
   view('/transcribe', () => import('../views/transcribe/index.tsx')),
   view('/live', () => import('../views/live/index.tsx')),
   view('/jobs', () => import('../views/jobs/index.tsx')),
-  view('/jobs/$jobId', () => import('../views/job/index.tsx')),
+  view('/jobs/:jobId', () => import('../views/job/index.tsx'), PANEL),
   view('/search', () => import('../views/search/index.tsx')),
   view('/webhooks', () => import('../views/webhooks/index.tsx')),
-  view('/webhooks/$webhookId', () => import('../views/webhook/index.tsx')),
-  view('/webhooks/$webhookId/deliveries/$deliveryId', () => import('../views/attempt/index.tsx')),
+  view('/webhooks/:webhookId', () => import('../views/webhook/index.tsx'), PANEL),
+  view('/webhooks/:webhookId/deliveries/:deliveryId', () => import('../views/attempt/index.tsx'), PANEL),
   view('/deliveries', () => import('../views/deliveries/index.tsx')),
   view('/events', () => import('../views/events/index.tsx')),
-  view('/events/$eventId', () => import('../views/event/index.tsx')),
+  view('/events/:eventId', () => import('../views/event/index.tsx'), PANEL),
   view('/debugger', () => import('../views/debugger/index.tsx')),
   view('/usage', () => import('../views/usage/index.tsx')),
   view('/people', () => import('../views/people/index.tsx')),
@@ -66,31 +43,28 @@ const routeTree = root.addChildren([
   view('/start', () => import('../views/start/index.tsx')),
   view('/operator', () => import('../views/operator/index.tsx')),
   view('/operator/accounts', () => import('../views/operator-accounts/index.tsx')),
-  view('/operator/accounts/$accountId', () => import('../views/operator-account/index.tsx')),
+  view('/operator/accounts/:accountId', () => import('../views/operator-account/index.tsx')),
   view('/operator/jobs', () => import('../views/operator-jobs/index.tsx')),
   view('/operator/webhooks', () => import('../views/operator-webhooks/index.tsx')),
   view('/operator/models', () => import('../views/operator-models/index.tsx')),
   view('/operator/settings', () => import('../views/operator-settings/index.tsx')),
   view('/operator/audit', () => import('../views/operator-audit/index.tsx')),
-]);
+];
 
-/** Creates the router; after `openPortalLink`, which may replace the address. */
-export function openRouter() {
-  return createRouter({
-    routeTree,
-    history: createHashHistory(),
-    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-    stringifySearch(search) {
-      const text = new URLSearchParams(search as Record<string, string>).toString();
-      return text === '' ? '' : `?${text}`;
-    },
-    defaultPreload: 'intent',
-    scrollRestoration: true,
-  });
+/** The view at a path, and the path's parameters; null where there is none. */
+export function routeAt(path: string): { route: Route; params: Record<string, string> } | null {
+  for (const route of ROUTES) {
+    const match = route.pattern.exec(path);
+    if (match) return { route, params: decoded(match.groups ?? {}) };
+  }
+  return null;
 }
 
-declare module '@tanstack/react-router' {
-  interface Register {
-    router: ReturnType<typeof openRouter>;
+function decoded(params: Record<string, string>): Record<string, string> {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decodeURIComponent(text)]));
+  } catch {
+    // A percent sign that begins no character.
+    return params;
   }
 }

@@ -1,58 +1,46 @@
-import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { Maximize2, X } from 'lucide-react';
-import { type MouseEvent, type ReactNode, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import { InPanel, type PanelPlace } from '../ui/in-panel.ts';
+import {
+  type ComponentType,
+  type MouseEvent,
+  Suspense,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { changeFilters, navigate, parseHref, withoutEmpty } from '../router/address.ts';
+import { type Place, PlaceContext } from '../router/place.ts';
 import { IconButton } from '../ui/menu/icon-button.tsx';
 import { Loading } from '../ui/state.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
+import { routeAt } from './routes.tsx';
 
 // On wide screens what a row of a list leads to is shown beside the list. Its address is the parameter `show` of the
 // list's address; on narrower screens such an address leads to the view itself.
 
 const WIDE = matchMedia('(min-width: 80rem)');
 const LISTS = ['/jobs', '/webhooks', '/deliveries', '/events'];
-const VIEWS: readonly [view: PanelView, path: RegExp][] = [
-  ['job', /^\/jobs\/(?<jobId>[^/]+)$/],
-  ['attempt', /^\/webhooks\/(?<webhookId>[^/]+)\/deliveries\/(?<deliveryId>[^/]+)$/],
-  ['webhook', /^\/webhooks\/(?<webhookId>[^/]+)$/],
-  ['event', /^\/events\/(?<eventId>[^/]+)$/],
-];
 
-export type PanelView = 'job' | 'attempt' | 'webhook' | 'event';
-type Shown = { view: PanelView; href: string; params: Record<string, string>; filters: Record<string, string> };
+type Shown = { View: ComponentType; href: string } & Pick<Place, 'path' | 'params' | 'filters'>;
 
 /** What a list shows beside it, and a handler of clicks on its rows that shows there what they lead to. */
-export function useSidePanel() {
-  const navigate = useNavigate();
-  const { pathname, show } = useRouterState({
-    select: ({ location }) => ({
-      pathname: location.pathname,
-      show: (location.search as Record<string, string>)['show'],
-    }),
-    structuralSharing: true,
-  });
+export function useSidePanel({ path, filters: { show = '' } }: Place) {
   const isWide = useSyncExternalStore(followWidth, () => WIDE.matches);
-  const shown = useMemo(() => (LISTS.includes(pathname) && show ? shownAt(show) : null), [pathname, show]);
+  const shown = useMemo(() => (LISTS.includes(path) ? shownAt(show) : null), [path, show]);
   useEffect(() => {
-    if (shown && !isWide) void navigate({ href: shown.href, replace: true } as never);
-  }, [shown, isWide, navigate]);
-  const open = (href: string | null) =>
-    void navigate({
-      to: '.',
-      search: ({ show: before, ...others }: Record<string, string>) =>
-        href === null ? others : { ...others, show: href },
-      replace: show !== undefined,
-      resetScroll: false,
-    } as never);
+    if (shown && !isWide) navigate(shown.href, { replace: true });
+  }, [shown, isWide]);
+  const open = (href: string) => changeFilters({ show: href }, { replace: show !== '' });
   const onClickCapture = (event: MouseEvent) => {
     const link = event.target instanceof Element ? event.target.closest('tr[data-row] a') : null;
-    const href = link?.getAttribute('href')?.replace(/^\/?#/, '');
+    const href = link?.getAttribute('href')?.replace(/^#/, '');
     const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-    if (!href || !isPlain || !isWide || !LISTS.includes(pathname) || !shownAt(href)) return;
+    if (!href || !isPlain || !isWide || !LISTS.includes(path) || !shownAt(href)) return;
     event.preventDefault();
     event.stopPropagation();
     open(href);
   };
-  return { shown: isWide ? shown : null, close: () => open(null), onClickCapture };
+  return { shown: isWide ? shown : null, close: () => open(''), onClickCapture };
 }
 
 function followWidth(onChange: () => void): () => void {
@@ -61,28 +49,24 @@ function followWidth(onChange: () => void): () => void {
 }
 
 function shownAt(href: string): Shown | null {
-  const [path = '', query = ''] = href.split('?');
-  for (const [view, pattern] of VIEWS) {
-    const params = pattern.exec(path)?.groups;
-    if (params) return { view, href, params, filters: Object.fromEntries(new URLSearchParams(query)) };
-  }
-  return null;
+  const { path, filters } = parseHref(href);
+  const found = routeAt(path);
+  return found?.route.isPanel ? { View: found.route.View, href, path, params: found.params, filters } : null;
 }
 
-/** The panel. @param children  the view, which reads its parameters and filters from the panel */
-export function SidePanel({ shown, close, children }: { shown: Shown; close: () => void; children: ReactNode }) {
-  const navigate = useNavigate();
+/** The panel: the view reads its parameters and filters from it, and leaves the address to the list. */
+export function SidePanel({ shown, close }: { shown: Shown; close: () => void }) {
+  const { View, href, path, params } = shown;
   const [filters, setFilters] = useState(shown.filters);
-  const place: PanelPlace = useMemo(
+  const place: Place = useMemo(
     () => ({
-      params: shown.params,
+      path,
+      params,
       filters,
-      change: (changed) =>
-        setFilters((before) =>
-          Object.fromEntries(Object.entries({ ...before, ...changed }).filter(([, text]) => text)),
-        ),
+      change: (changed) => setFilters((before) => withoutEmpty({ ...before, ...changed })),
+      isPanel: true,
     }),
-    [shown.params, filters],
+    [path, params, filters],
   );
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -93,23 +77,27 @@ export function SidePanel({ shown, close, children }: { shown: Shown; close: () 
     return () => document.removeEventListener('keydown', onKeyDown);
   }, [close]);
   useEffect(() => {
-    const row = document.querySelector(`main tr[data-row]:has(a[href$="#${CSS.escape(shown.href)}"])`);
+    const row = document.querySelector(`main tr[data-row]:has(a[href$="#${CSS.escape(href)}"])`);
     row?.setAttribute('data-shown', '');
     return () => row?.removeAttribute('data-shown');
-  }, [shown.href]);
+  }, [href]);
   return (
     <aside className="side-panel" aria-label="Details">
       <div className="panel-tools">
-        <IconButton label="Open as a page" onPress={() => void navigate({ href: shown.href } as never)}>
+        <IconButton label="Open as a page" onPress={() => navigate(href)}>
           <Maximize2 />
         </IconButton>
         <IconButton label="Close the panel" onPress={close}>
           <X />
         </IconButton>
       </div>
-      <InPanel value={place}>
-        <Suspense fallback={<Loading />}>{children}</Suspense>
-      </InPanel>
+      <PlaceContext value={place}>
+        <ErrorBoundary>
+          <Suspense fallback={<Loading />}>
+            <View />
+          </Suspense>
+        </ErrorBoundary>
+      </PlaceContext>
     </aside>
   );
 }

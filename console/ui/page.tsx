@@ -1,6 +1,5 @@
-import { useRouter } from '@tanstack/react-router';
-import { type ReactNode, use, useEffect, useRef, useState } from 'react';
-import { InPanel } from './in-panel.ts';
+import { type ReactNode, use, useEffect, useRef } from 'react';
+import { PlaceContext } from '../router/place.ts';
 
 // The frame of a view.
 //
@@ -34,19 +33,16 @@ export function Page({
   crumbs?: Crumb[];
   children: ReactNode;
 }) {
-  const isInPanel = use(InPanel) !== null;
+  const { path, isPanel } = use(PlaceContext);
   const heading = useRef<HTMLHeadingElement>(null);
-  const { state } = useRouter();
-  // The address changes before the view does: that of the start is this view's own.
-  const [path] = useState(state.location.pathname);
   useEffect(() => {
     // The focus stays in the list.
-    if (isInPanel) return;
+    if (isPanel) return;
     // At the first load the focus stays at the start of the page; filters change the address without its path.
     if (focusedPath !== null && focusedPath !== path) heading.current?.focus({ preventScroll: true });
     focusedPath = path;
-  }, [path, isInPanel]);
-  if (isInPanel)
+  }, [path, isPanel]);
+  if (isPanel)
     return (
       <>
         <div className="head">

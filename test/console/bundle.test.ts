@@ -11,9 +11,12 @@ import { openLog } from '../../src/platform/log.ts';
 import { httpMetrics, openMetrics } from '../../src/platform/metrics.ts';
 import { codeOf, importsOf, readSources } from '../structure/sources.ts';
 
-// The budgets of the console, in bytes as gzip makes them.
-const FIRST_SCRIPTS_BYTES = 140_000;
-const STYLE_BYTES = 12_000;
+/**
+ * The page, its style and its first scripts, as browsers that know brotli get them from a service that bundles at the
+ * first visit. The files of a package or an image are smaller: `scripts/build-console.ts` takes more time for them.
+ */
+const FIRST_SCRIPTS_BYTES = 122_880;
+// In bytes as gzip makes them.
 const VIEW_BYTES = 35_000;
 /** Dialogs, menus and tabs, which are loaded after the first view. */
 const PARTS_BYTES = 65_000;
@@ -103,8 +106,9 @@ test('the first list needs few requests and bytes, and so does each view', () =>
   assert.ok(views.length >= 20, `${views.length} views`);
   // With the page itself.
   assert.ok(loaded.size + 1 <= FIRST_REQUESTS, [...loaded].join());
-  assert.ok(sum(scripts) <= FIRST_SCRIPTS_BYTES, `${sum(scripts)} bytes of scripts`);
-  assert.ok(sum(styles) <= STYLE_BYTES, `${sum(styles)} bytes of styles`);
+  assert.ok(scripts.length >= 2 && styles.length === 1, first.join());
+  const firstBytes = [...scripts, ...styles].reduce((bytes, name) => bytes + bundle.files.get(name)!.br.length, 0);
+  assert.ok(firstBytes + bundle.page.length <= FIRST_SCRIPTS_BYTES, `${firstBytes} bytes of scripts and style`);
   const parts = Object.keys(bundle.metafile.outputs)
     .filter((file) => 'console/ui/aria/parts.ts' in bundle.metafile.outputs[file]!.inputs)
     .map((file) => path.basename(file));

@@ -193,17 +193,23 @@ export const flows: Flow[] = [
       await page.keyboard.press('Escape');
       await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).first().waitFor();
       const questions: string[] = [];
-      page.once('dialog', (dialog) => {
+      page.on('dialog', (dialog) => {
         questions.push(dialog.message());
         void dialog.dismiss();
       });
+      const isKept = () => page.waitForFunction(() => location.hash.startsWith('#/jobs/job_'));
       await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
-      await page.waitForFunction(() => location.hash.startsWith('#/jobs/job_'));
+      await isKept();
+      await page.keyboard.press('g');
+      await page.keyboard.press('u');
+      await isKept();
       await page.unroute(`**/v1/jobs/${job.id}/transcript*`);
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText('Edited. Saved').waitFor();
 
-      assert.equal(questions.length, 1);
+      assert.equal(questions.length, 2);
+      await page.goBack();
+      assert.equal(new URL(page.url()).pathname, '/healthz', 'a refused view leaves no entry before this one');
       assert.equal((await api.jobs.transcript(job.id, 'text')).trim(), 'Kept.');
     },
   },

@@ -120,6 +120,14 @@ export const flows: Flow[] = [
       for (let step = 0; step < 60; step++) await page.keyboard.press('j');
       assert.equal(await page.evaluate(() => document.activeElement?.textContent), '59.wav');
 
+      const scrolledTo = await page.evaluate(() => scrollY);
+      assert.ok(scrolledTo > 1_000, `${scrolledTo} px`);
+      await page.getByRole('link', { name: 'Search', exact: true }).click();
+      await page.getByRole('heading', { name: 'Search' }).waitFor();
+      assert.equal(await page.evaluate(() => scrollY), 0);
+      await page.goBack();
+      await page.waitForFunction((px) => Math.abs(scrollY - px) < 100, scrolledTo);
+
       const sizes: number[] = [];
       for (let count = 0; count < REOPENINGS; count++) {
         await page.getByRole('link', { name: 'Search', exact: true }).click();

@@ -1,9 +1,9 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
 import { Menu, MenuItem } from 'react-aria-components/Menu';
 import { Input, SearchField } from 'react-aria-components/SearchField';
 import { findDelivery } from '../../api/find-delivery.ts';
+import { navigate } from '../../router/address.ts';
 import { preferences, setPreference } from '../../session/preferences.ts';
 import { session } from '../../session/session.ts';
 import { AriaDialog } from '../../ui/aria/parts.ts';
@@ -33,11 +33,10 @@ export default function Palette({
 }
 
 function Commands({ onClose, entries, openSheet }: Parameters<typeof Palette>[0]) {
-  const navigate = useNavigate();
   const [text, setText] = useState('');
   const [error, setError] = useState<unknown>(null);
   // The dialog closes at once; the code of the view may still load.
-  const go: Go = (path) => void navigate({ href: path } as never);
+  const go: Go = (path) => navigate(path);
   const commands = commandsFor(text.trim(), entries, go, openSheet);
   const run = async (command: Command) => {
     setError(null);

@@ -1,6 +1,7 @@
-import { Link } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
+import { use } from 'react';
 import { useAccount, useMe } from '../../api/queries.ts';
+import { PlaceContext } from '../../router/place.ts';
 import { preferences, setPreference } from '../../session/preferences.ts';
 import { session } from '../../session/session.ts';
 import { useStore } from '../../session/store.ts';
@@ -51,17 +52,18 @@ export function SideBar({
 /** The name of the console, which leads to its first view. */
 export function Brand() {
   return (
-    <Link className="brand" to="/">
+    <a className="brand" href="#/">
       <svg viewBox="0 0 32 32" aria-hidden="true">
         <rect width="32" height="32" rx="8" />
         <path d="M7 16h2M12 10v12M17 7v18M22 12v8M27 15v2" />
       </svg>
       <span>Verbatim</span>
-    </Link>
+    </a>
   );
 }
 
 function Navigation({ entries }: { entries: readonly NavigationEntry[] }) {
+  const { path: shown } = use(PlaceContext);
   const groups = [...new Set(entries.map(({ group }) => group))];
   return (
     <nav className="navigation" aria-label="Console">
@@ -73,20 +75,21 @@ function Navigation({ entries }: { entries: readonly NavigationEntry[] }) {
           {entries
             .filter((entry) => entry.group === group)
             .map(({ path, label, icon: Icon }) => (
-              <Link
-                key={path}
-                to={path}
-                title={label}
-                activeOptions={{ exact: path === '/' || path === '/operator', includeSearch: false }}
-              >
+              <a key={path} href={`#${path}`} title={label} aria-current={isAt(path, shown) ? 'page' : undefined}>
                 <Icon />
                 <span>{label}</span>
-              </Link>
+              </a>
             ))}
         </section>
       ))}
     </nav>
   );
+}
+
+/** Whether the entry leads to the shown view, or to the list above it. */
+function isAt(path: string, shown: string): boolean {
+  const isAbove = path !== '/' && path !== '/operator' && shown.startsWith(`${path}/`);
+  return shown === path || isAbove;
 }
 
 /** Who is signed in, and what concerns the user and not a view. */

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
+import { navigate } from '../../router/address.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -14,7 +14,6 @@ import { curlOf } from './curl.ts';
 
 /** Sending again, which shows the new attempt; the request as curl; the signature debugger. */
 export function Actions({ attempt, headerPrefix }: { attempt: DeliveryWithExchange; headerPrefix: string }) {
-  const navigate = useNavigate();
   const queryClient = useQueryClient();
   const mayWrite = useMayWrite();
   const again = async () => {
@@ -24,8 +23,7 @@ export function Actions({ attempt, headerPrefix }: { attempt: DeliveryWithExchan
     await queryClient.invalidateQueries({ queryKey: ['deliveries', attempt.webhook_id] });
     say('The event is sent again.');
     if (!added) return;
-    const params = { webhookId: attempt.webhook_id, deliveryId: added.id };
-    await navigate({ to: '/webhooks/$webhookId/deliveries/$deliveryId', params });
+    navigate(`/webhooks/${attempt.webhook_id}/deliveries/${added.id}`);
   };
   return (
     <>

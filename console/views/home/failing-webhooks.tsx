@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Delivery, Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -19,9 +18,9 @@ export function FailingWebhooks() {
     <Section
       title={data.length === 1 ? '1 webhook fails' : `${data.length} webhooks fail`}
       actions={
-        <Link to="/webhooks" className="button quiet">
+        <a href="#/webhooks" className="button quiet">
           All webhooks
-        </Link>
+        </a>
       }
     >
       <ul className="failing">
@@ -49,9 +48,9 @@ async function findFailing(signal: AbortSignal): Promise<Failing[]> {
 function Row({ webhook: { id, url, active, consecutive_failures, failing_since, disabled_at }, error }: Failing) {
   return (
     <li>
-      <Link to="/webhooks/$webhookId" params={{ webhookId: id }} title={url}>
+      <a href={`#/webhooks/${id}`} title={url}>
         {url}
-      </Link>
+      </a>
       <span className="soft" title={error?.message}>
         {error && <code>{error.reason}</code>} {error?.message}
       </span>

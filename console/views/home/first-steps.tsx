@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { Section } from '../../ui/page.tsx';
 
@@ -21,11 +20,11 @@ export function FirstSteps({ canReadWebhooks }: { canReadWebhooks: boolean }) {
   const [hasJob, hasWebhook, hasDelivery] = data;
   const steps = [
     { isDone: true, text: 'Sign in with a key' },
-    { isDone: hasJob, text: <Link to="/transcribe">Transcribe a file</Link> },
+    { isDone: hasJob, text: <a href="#/transcribe">Transcribe a file</a> },
     ...(canReadWebhooks
       ? [
-          { isDone: hasWebhook, text: <Link to="/webhooks">Register a webhook</Link> },
-          { isDone: hasDelivery, text: <Link to="/start">Receive a delivery and verify its signature</Link> },
+          { isDone: hasWebhook, text: <a href="#/webhooks">Register a webhook</a> },
+          { isDone: hasDelivery, text: <a href="#/start">Receive a delivery and verify its signature</a> },
         ]
       : []),
   ];

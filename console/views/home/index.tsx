@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Balance, Usage } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount, useBalance } from '../../api/queries.ts';
@@ -96,7 +95,7 @@ function JobsFigure({ usage }: { usage: Usage }) {
   const hours = perHour(usage);
   const [jobs, failed] = [sum(hours.map(({ jobs }) => jobs)), sum(hours.map(({ failed }) => failed))];
   return (
-    <Link to="/usage" className="figure-link">
+    <a href="#/usage" className="figure-link">
       <Figure value={String(jobs)} note={failed > 0 ? `${failed} failed` : undefined} />
       {isWorthBars(hours) && (
         <Bars
@@ -106,7 +105,7 @@ function JobsFigure({ usage }: { usage: Usage }) {
           titles={hours.map(({ title }) => title)}
         />
       )}
-    </Link>
+    </a>
   );
 }
 

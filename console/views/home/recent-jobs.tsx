@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
@@ -22,9 +21,9 @@ export function RecentJobs() {
     <Section
       title="Newest jobs"
       actions={
-        <Link to="/jobs" className="button quiet">
+        <a href="#/jobs" className="button quiet">
           All jobs
-        </Link>
+        </a>
       }
     >
       <NewRows list={list} />
@@ -40,11 +39,7 @@ export function RecentJobs() {
               columns={[
                 {
                   head: 'File',
-                  cell: (job) => (
-                    <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
-                      {jobName(job)}
-                    </Link>
-                  ),
+                  cell: (job) => <a href={`#/jobs/${job.id}`}>{jobName(job)}</a>,
                 },
                 { head: 'Status', width: 10, phone: 'side', cell: (job) => <JobState job={job} /> },
                 {

@@ -1,5 +1,4 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { Download, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
@@ -7,6 +6,7 @@ import { api } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/queries.ts';
 import { type FileFormat, transcriptFile } from '../../parts/captions/transcript-file.ts';
+import { navigate } from '../../router/address.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ConfirmButton } from '../../ui/action-button.tsx';
 import { SelectField } from '../../ui/field.tsx';
@@ -85,12 +85,11 @@ function Cancel({ id }: { id: string }) {
 
 /** A new job on the stored audio; the API says where the audio is no longer stored. */
 function Retry({ job, plans }: { job: Pick<Job, 'id' | 'plan'>; plans: readonly Job['plan'][] }) {
-  const navigate = useNavigate();
   const [plan, setPlan] = useState(job.plan);
   const retry = async () => {
     const { id } = await api.jobs.retry(job.id, { plan });
     say('A new job was made.');
-    await navigate({ to: `/jobs/${id}` } as never);
+    navigate(`/jobs/${id}`);
   };
   return (
     <ConfirmButton
@@ -115,12 +114,11 @@ function Retry({ job, plans }: { job: Pick<Job, 'id' | 'plan'>; plans: readonly 
 
 function Erase({ id }: { id: string }) {
   const client = useQueryClient();
-  const navigate = useNavigate();
   const erase = async () => {
     await api.jobs.delete(id);
     client.removeQueries({ queryKey: ['job', id] });
     say('The job was erased.');
-    await navigate({ to: '/jobs' } as never);
+    navigate('/jobs');
   };
   return (
     <ConfirmButton

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import type { Transcript } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
 import { useFilters } from '../../app/filters.tsx';
+import { guardLeaving } from '../../router/address.ts';
 import { Query } from '../../ui/state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Captions } from './captions/captions-line.tsx';
@@ -78,11 +78,13 @@ function useTimeOfLink(player: Player, text: string | undefined): void {
 
 /** Asks before the page is left while an edit is not stored. */
 function useUnsavedEdits(isUnsaved: () => boolean): void {
-  useBlocker({
-    shouldBlockFn: ({ current, next }) =>
-      current.pathname !== next.pathname &&
-      isUnsaved() &&
-      !confirm('An edit is not saved yet. Leave the page and lose it?'),
-    enableBeforeUnload: isUnsaved,
-  });
+  const unsaved = useEffectEvent(isUnsaved);
+  useEffect(
+    () =>
+      guardLeaving(
+        () => unsaved(),
+        () => confirm('An edit is not saved yet. Leave the page and lose it?'),
+      ),
+    [],
+  );
 }

@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router';
 import type { Warning } from '#sdk/wire.ts';
+import { useViewParams } from '../../app/filters.tsx';
 import { clockTime } from '../../text/format.ts';
 
 /** What can be done about each warning; the message of the API says what happened. */
@@ -38,10 +38,11 @@ export function Warnings({ warnings }: { warnings: readonly Warning[] }) {
 }
 
 function Part({ start, end }: { start: number | undefined; end: number | undefined }) {
+  const { jobId } = useViewParams();
   if (start === undefined || end === undefined) return null;
   return (
-    <Link to="." search={{ t: String(start) } as never}>
+    <a href={`#/jobs/${jobId}?t=${start}`}>
       {clockTime(start, 1)} to {clockTime(end, 1)}
-    </Link>
+    </a>
   );
 }

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
@@ -26,9 +25,9 @@ export default function Jobs() {
       actions={
         <>
           <AsCode request={{ method: 'GET', path: '/v1/jobs', query: given, sdk: 'client.jobs.list' }} />
-          <Link to="/transcribe" className="button primary">
+          <a href="#/transcribe" className="button primary">
             Transcribe
-          </Link>
+          </a>
         </>
       }
     >

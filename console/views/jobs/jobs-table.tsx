@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import type { JobInList } from '#sdk/wire.ts';
 import { JobState, jobName } from '../../parts/job-state.tsx';
 import { clockTime, credits } from '../../text/format.ts';
@@ -10,11 +9,7 @@ const SNIPPET_CHARS = 200;
 export const COLUMNS: readonly Column<JobInList>[] = [
   {
     head: 'File',
-    cell: (job) => (
-      <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
-        {jobName(job)}
-      </Link>
-    ),
+    cell: (job) => <a href={`#/jobs/${job.id}`}>{jobName(job)}</a>,
   },
   { head: 'Status', width: 9, phone: 'side', cell: (job) => <JobState job={job} /> },
   { head: 'Text', phone: 'hidden', cell: (job) => <Snippet job={job} /> },

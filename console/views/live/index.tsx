@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { LiveParams } from '#sdk/client/index.ts';
 import { useAccount } from '../../api/queries.ts';
@@ -64,11 +63,7 @@ export default function Live() {
       <LiveText />
       {phase === 'ended' && jobId !== null && (
         <p role="status">
-          The transcript is the job{' '}
-          <Link to="/jobs/$jobId" params={{ jobId }}>
-            {jobId}
-          </Link>
-          .
+          The transcript is the job <a href={`#/jobs/${jobId}`}>{jobId}</a>.
         </p>
       )}
     </Page>

@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import type { Account, AccountWebhook, JobSummary } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
-import { useFilters } from '../../app/filters.tsx';
+import { useFilters, useViewParams } from '../../app/filters.tsx';
 import { JOB_COLUMNS } from '../../operator/job-columns.tsx';
 import { WEBHOOK_COLUMNS } from '../../operator/webhook-columns.tsx';
 import { ListRows } from '../../parts/list-rows.tsx';
@@ -21,7 +20,7 @@ const PAGE = 50;
 
 /** One account: balance, keys, ledger, usage, jobs, webhooks, and links that open the console for it. */
 export default function AccountView() {
-  const { accountId = '' } = useParams({ strict: false }) as { accountId?: string };
+  const { accountId = '' } = useViewParams();
   const queryClient = useQueryClient();
   const queryKey = ['operator', 'account', accountId];
   const account = useQuery({ queryKey, queryFn: ({ signal }) => operator.accounts.get(accountId, { signal }) });

@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Account } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
@@ -6,6 +5,7 @@ import { useLiveList } from '../../api/list.ts';
 import { Filters, FilterText, useFilters } from '../../app/filters.tsx';
 import { numberOf, RequestForm } from '../../forms/request-form.tsx';
 import { ListRows } from '../../parts/list-rows.tsx';
+import { navigate } from '../../router/address.ts';
 import { credits } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -63,12 +63,11 @@ export default function AccountsView() {
 
 function NewAccount() {
   const [isOpen, setOpen] = useState(false);
-  const navigate = useNavigate();
   const create = async (given: FormData) => {
     const plan = given.get('plan') === 'lite' ? 'lite' : 'pro';
     const fields = { name: String(given.get('name')), plan, credits: numberOf(given, 'credits') } as const;
     const { id } = await operator.accounts.create(fields);
-    await navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } });
+    navigate(`/operator/accounts/${id}`);
   };
   return (
     <>

@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { SearchHit, SearchResult } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { FilterRange } from '../../app/filter-range.tsx';
@@ -96,7 +95,7 @@ function Result({ result: { job_id, filename, language, created_at, hits } }: { 
     <section className="card result" aria-label={name}>
       <div className="head">
         <h2>
-          <Link to={`/jobs/${job_id}` as never}>{name}</Link>
+          <a href={`#/jobs/${job_id}`}>{name}</a>
         </h2>
         <span className="soft">
           {language} <Time at={created_at} />
@@ -115,9 +114,9 @@ function Hit({ jobId, hit: { start, text, speaker, channel, highlights } }: { jo
   const voice = speaker ? `Speaker ${speaker}: ` : channel === undefined ? '' : `Channel ${channel + 1}: `;
   return (
     <li>
-      <Link to={`/jobs/${jobId}` as never} search={{ t: String(start) } as never} className="hit-time">
+      <a href={`#/jobs/${jobId}?t=${start}`} className="hit-time">
         {clockTime(start, 1)}
-      </Link>
+      </a>
       <p dir="auto">
         {voice && <b>{voice}</b>}
         {markedParts(text, highlights).map((part, at) =>

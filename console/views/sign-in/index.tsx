@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useRouterState } from '@tanstack/react-router';
+import { use } from 'react';
 import { signIn } from '../../api/people.ts';
+import { PlaceContext } from '../../router/place.ts';
 import { type Arrival, arrival } from '../../session/arrival.ts';
 import { session } from '../../session/session.ts';
 import { useStore } from '../../session/store.ts';
@@ -16,7 +17,7 @@ import { SetupForm } from './setup-form.tsx';
 /** Where people sign in, make the first user, and accept invitations; and programs' keys are tried. */
 export default function SignIn() {
   const arrived = useStore(arrival);
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const { path } = use(PlaceContext);
   const { account, admin } = useStore(session);
   if (path.startsWith('/operator') && admin === null && account !== null) return <OperatorSignIn />;
   return <PersonSignIn arrived={arrived} />;

@@ -8,7 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Centred } from './centred.tsx';
-import { EmailField, NameField, NewPasswordField, ProviderButton, useEntry } from './person-forms.tsx';
+import { EmailField, enter, NameField, NewPasswordField, ProviderButton } from './person-forms.tsx';
 
 /** What a link to an account is for, and how it is accepted. */
 export function InvitationForm({ token, ways }: { token: string; ways: WaysToSignIn }) {
@@ -37,14 +37,13 @@ export function InvitationForm({ token, ways }: { token: string; ways: WaysToSig
 }
 
 function Accept({ token, email }: { token: string; email: string | null }) {
-  const enter = useEntry();
   const [isKnown, setKnown] = useState(false);
   return (
     <>
       <RequestForm
         label="Accept the invitation"
         submitLabel={isKnown ? 'Sign in and join' : 'Join'}
-        send={async (given) => await enter(await signIn.accept({ token, ...Object.fromEntries(given) }))}
+        send={async (given) => enter(await signIn.accept({ token, ...Object.fromEntries(given) }))}
       >
         {!isKnown && <NameField autoFocus />}
         <EmailField email={email} />

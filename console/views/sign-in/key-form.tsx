@@ -1,9 +1,9 @@
-import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError, VerbatimError } from '#sdk/client/index.ts';
 import { clientsWith } from '../../api/client.ts';
 import { beginSession } from '../../api/sign-in.ts';
 import { RequestForm } from '../../forms/request-form.tsx';
+import { address, navigate } from '../../router/address.ts';
 import { changeSession, type Session } from '../../session/session.ts';
 import { typed } from '../../text/command.ts';
 import { TextField } from '../../ui/field.tsx';
@@ -16,14 +16,12 @@ import { say } from '../../ui/toast.tsx';
  */
 export function KeyForm() {
   const [secret, setSecret] = useState('');
-  const navigate = useNavigate();
-  const path = useRouterState({ select: (state) => state.location.pathname });
   const submit = async () => {
     const { opened, greeting } = await trySecret(secret.trim());
     focusNextPage();
     changeSession(opened);
     say(greeting);
-    if (path === '/sign-in') await navigate({ to: opened.admin ? '/operator' : '/' });
+    if (address.get().path === '/sign-in') navigate(opened.admin ? '/operator' : '/');
   };
   return (
     <>

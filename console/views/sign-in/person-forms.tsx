@@ -1,6 +1,6 @@
-import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { signIn } from '../../api/people.ts';
 import { RequestForm } from '../../forms/request-form.tsx';
+import { address, navigate } from '../../router/address.ts';
 import { arrival } from '../../session/arrival.ts';
 import { type AccountSession, changeSession } from '../../session/session.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
@@ -10,26 +10,21 @@ import { focusNextPage } from '../../ui/page.tsx';
 const MIN_PASSWORD_CHARS = 12;
 
 /** What follows a sign-in: the view that was asked for, or the first one. */
-export function useEntry(): (account: AccountSession) => Promise<void> {
-  const navigate = useNavigate();
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  return async (account) => {
-    focusNextPage();
-    arrival.set(null);
-    changeSession({ account, admin: null });
-    if (path === '/sign-in') await navigate({ to: '/' });
-  };
+export function enter(account: AccountSession): void {
+  focusNextPage();
+  arrival.set(null);
+  changeSession({ account, admin: null });
+  if (address.get().path === '/sign-in') navigate('/');
 }
 
 /** @param isFirst  whether it gets the focus */
 export function PasswordForm({ isFirst }: { isFirst: boolean }) {
-  const enter = useEntry();
   return (
     <RequestForm
       label="Sign in"
       submitLabel="Sign in"
       look={isFirst ? 'primary' : 'plain'}
-      send={async (given) => await enter(await signIn.byPassword(Object.fromEntries(given)))}
+      send={async (given) => enter(await signIn.byPassword(Object.fromEntries(given)))}
     >
       <EmailField autoFocus={isFirst} />
       <TextField label="Password" name="password" type="password" autoComplete="current-password" required />

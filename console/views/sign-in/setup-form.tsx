@@ -4,16 +4,15 @@ import { RequestForm, textOf } from '../../forms/request-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Centred, WithKey } from './centred.tsx';
-import { EmailField, NameField, NewPasswordField, ProviderButton, useEntry } from './person-forms.tsx';
+import { EmailField, enter, NameField, NewPasswordField, ProviderButton } from './person-forms.tsx';
 
 /** The first visit: makes the owner, who is an operator too. @param token  of the link; null: without one */
 export function SetupForm({ token, ways }: { token: string | null; ways: WaysToSignIn }) {
-  const enter = useEntry();
   if (token === null) return <WithoutToken />;
   const send = async (given: FormData) => {
     const accountName = textOf(given, 'account_name');
     const fields = { name: given.get('name'), email: given.get('email'), password: given.get('password') };
-    await enter(await signIn.setUp({ token, ...fields, ...(accountName && { account_name: accountName }) }));
+    enter(await signIn.setUp({ token, ...fields, ...(accountName && { account_name: accountName }) }));
   };
   return (
     <Centred title="Welcome to Verbatim" text="You are the first here: you become the owner, and run the service.">

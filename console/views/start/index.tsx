@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { typed } from '../../text/command.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -15,8 +14,8 @@ export default function Start() {
   return (
     <Page title="Start">
       <p>
-        The examples read the key from the variable <code>VERBATIM_API_KEY</code>. Make one in{' '}
-        <Link to="/keys">Keys</Link>. Each example says when it has arrived; leave this page open.
+        The examples read the key from the variable <code>VERBATIM_API_KEY</code>. Make one in <a href="#/keys">Keys</a>
+        . Each example says when it has arrived; leave this page open.
       </p>
       {WAYS.map(({ name, title, code }) => (
         <Section key={name} title={title} actions={<Arrival jobId={arrived.jobs[name]} />}>
@@ -25,7 +24,7 @@ export default function Start() {
       ))}
       <Section title="Receive webhooks" actions={<Arrival delivered={arrived.delivery} />}>
         <p>
-          Register the address of your receiver in <Link to="/webhooks">Webhooks</Link>, keep its secret as{' '}
+          Register the address of your receiver in <a href="#/webhooks">Webhooks</a>, keep its secret as{' '}
           <code>VERBATIM_SECRET</code>, and answer 2xx. On your own machine, <code>{typed('listen')}</code> forwards
           events without a public address.
         </p>
@@ -51,21 +50,10 @@ function Arrival({
 }) {
   let link: ReactNode = null;
   if (jobId) {
-    link = (
-      <Link to="/jobs/$jobId" params={{ jobId }}>
-        its job
-      </Link>
-    );
+    link = <a href={`#/jobs/${jobId}`}>its job</a>;
   }
   if (delivered) {
-    link = (
-      <Link
-        to="/webhooks/$webhookId/deliveries/$deliveryId"
-        params={{ webhookId: delivered.webhookId, deliveryId: delivered.id }}
-      >
-        the delivery
-      </Link>
-    );
+    link = <a href={`#/webhooks/${delivered.webhookId}/deliveries/${delivered.id}`}>the delivery</a>;
   }
   return (
     <span role="status">

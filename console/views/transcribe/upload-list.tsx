@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { type CaptionForm, captionParams } from '../../parts/captions/caption-form.ts';
 import { type FileFormat, transcriptFile } from '../../parts/captions/transcript-file.ts';
@@ -35,11 +34,7 @@ export function UploadList({ uploads, captions }: { uploads: readonly Upload[]; 
 
 function Name({ upload: { name, jobId } }: { upload: Upload }) {
   if (jobId === null) return name;
-  return (
-    <Link to="/jobs/$jobId" params={{ jobId }}>
-      {name}
-    </Link>
-  );
+  return <a href={`#/jobs/${jobId}`}>{name}</a>;
 }
 
 function State({ upload, captions }: { upload: Upload; captions: CaptionForm }) {

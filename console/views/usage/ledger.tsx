@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import type { LedgerEntry } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
@@ -54,11 +53,7 @@ function NoEntries({ isUnlimited }: { isUnlimited: boolean }) {
 function About({ entry: { job_id, note } }: { entry: LedgerEntry }) {
   return (
     <>
-      {job_id && (
-        <Link to="/jobs/$jobId" params={{ jobId: job_id }}>
-          {job_id}
-        </Link>
-      )}
+      {job_id && <a href={`#/jobs/${job_id}`}>{job_id}</a>}
       {note && <span> {note}</span>}
     </>
   );

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { webhookQuery, webhooksQuery } from '../../api/queries.ts';
 import { changedFields, type WebhookFields } from '../../deliveries/webhook-fields.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
+import { navigate } from '../../router/address.ts';
 import { ConfirmButton } from '../../ui/action-button.tsx';
 import { Id } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
@@ -13,12 +13,11 @@ import { say } from '../../ui/toast.tsx';
 /** Where and what is sent, and the end of the webhook. */
 export function Settings({ webhook, keep }: { webhook: Webhook; keep: (changed: Webhook) => void }) {
   const queryClient = useQueryClient();
-  const navigate = useNavigate();
   const remove = async () => {
     await api.webhooks.delete(webhook.id);
-    await navigate({ to: '/webhooks' });
-    queryClient.removeQueries({ queryKey: webhookQuery(webhook.id).queryKey });
+    navigate('/webhooks');
     await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
+    queryClient.removeQueries({ queryKey: webhookQuery(webhook.id).queryKey });
     say('The webhook was deleted.');
   };
   const save = async (fields: WebhookFields) => {

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Delivery, Event } from '#sdk/wire.ts';
 import { api } from '../../../api/client.ts';
 import { groupByWebhook } from '../../../deliveries/timeline/groups.ts';
@@ -39,7 +38,7 @@ function EventPart({ event }: { event: Event }) {
     refetchInterval: ({ state }) => (state.data?.deliveries.some(isWaiting) ? POLL_MS : false),
   });
   return (
-    <Section title={event.type} actions={<Link to={`/events/${event.id}` as never}>Open the event</Link>}>
+    <Section title={event.type} actions={<a href={`#/events/${event.id}`}>Open the event</a>}>
       <Query of={query}>
         {({ deliveries }) =>
           deliveries.length === 0 ? (
