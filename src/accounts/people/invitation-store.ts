@@ -79,6 +79,18 @@ export async function deleteInvitation(
   return deleted > 0;
 }
 
+/** Deletes those that a user made in an account. Returns their ids. */
+export async function deleteInvitationsBy(
+  tx: Sql,
+  { accountId, userId }: { accountId: string; userId: string },
+): Promise<string[]> {
+  const rows = await tx.rows<Pick<InvitationRow, 'id'>>({
+    text: 'delete from invitations where account_id = $1 and created_by = $2 returning id',
+    values: [accountId, userId],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** Deletes those of an account that have expired. */
 export async function deleteExpiredInvitations(tx: Sql, accountId: string): Promise<void> {
   await tx.run({

@@ -4,11 +4,13 @@ import { WrongTokens } from '../../http/wrong-tokens.ts';
 import { clientOf } from '../../rules/network/client-address.ts';
 import { isFromOwnPage } from '../../rules/network/own-page.ts';
 import { lockKey } from '../keys/key-store.ts';
+import type { SessionRow } from '../keys/session-store.ts';
 import { startSession } from '../keys/sessions.ts';
 import type { Membership } from './member-store.ts';
 import { findUser, holdUsers, type UserRow } from './user-store.ts';
 
 const SESSION_MS = 7 * 24 * 3_600_000;
+const FRESH_MS = 15 * 60_000;
 // Per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address does not keep
 // the owner of an email out.
 const PER_ADDRESS = { maxWrong: 60, maxWrongOfAll: 600 };
@@ -17,12 +19,27 @@ const PER_EMAIL = { maxWrong: 100, maxWrongOfAll: 600 };
 
 type ReadHeader = (name: string) => string | null;
 
-/** Begins the session of a user in one account. @throws ApiError  401 when the user was removed meanwhile */
-export async function startUserSession(tx: Sql, { shard, id, accountId }: Membership, header: ReadHeader) {
+/**
+ * Begins the session of a user in one account.
+ * @param expiresAt  of the session that it takes the place of; absent: the user has just signed in
+ * @throws ApiError  401 when the user was removed meanwhile
+ */
+export async function startUserSession(
+  tx: Sql,
+  { shard, id, accountId }: Membership,
+  header: ReadHeader,
+  expiresAt: Date | null = null,
+) {
   if (!(await lockKey(tx, accountId, id))) {
     throw new ApiError('unauthenticated', 'You do not belong to this account any more.');
   }
-  return await startSession(tx, { shard, id, expiresAt: null }, { keepMs: SESSION_MS, header });
+  return await startSession(tx, { shard, id, expiresAt }, { keepMs: SESSION_MS, header });
+}
+
+/** Whether the user of a session signed in within the last 15 minutes, whatever accounts the user went to since. */
+export function isFresh({ expiresAt }: Pick<SessionRow, 'expiresAt'>, nowMs: number): boolean {
+  const signedInAtMs = expiresAt.getTime() - SESSION_MS;
+  return nowMs - signedInAtMs < FRESH_MS;
 }
 
 /**

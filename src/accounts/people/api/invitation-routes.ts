@@ -13,6 +13,7 @@ import { shardOf } from '../../../rules/shard.ts';
 import type { Actor } from '../../account.ts';
 import { lockAccount } from '../../store.ts';
 import * as store from '../invitation-store.ts';
+import { lockAsOwner } from '../owners.ts';
 import { type PeopleRuntime, requireOwner } from '../people-runtime.ts';
 import { emailSchema, idParams, roleSchema, userIdSchema } from './fields.ts';
 
@@ -85,6 +86,7 @@ export function invitationRoutes(runtime: PeopleRuntime): Route[] {
         requireOwner(actor);
         const accountId = account.id;
         await db.transaction(async (tx) => {
+          await lockAsOwner(tx, account, actor);
           if (!isId('inv', id) || !(await store.deleteInvitation(tx, { id, accountId }))) throw notFound('invitation');
           await recordChange(tx, actor, { accountId, action: 'invitation.deleted', targetId: id });
         });
@@ -136,7 +138,9 @@ async function invite({ db }: PeopleRuntime, wish: Wish) {
   const { accountId, role, email, makesOperator, actor, idempotency } = wish;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return await db.transaction(async (tx) => {
-    if ((await lockAccount(tx, { shard: shardOf(accountId), id: accountId })) === null) throw notFound('account');
+    const account = { shard: shardOf(accountId), id: accountId };
+    if (makesOperator === undefined) await lockAsOwner(tx, account, actor);
+    else if ((await lockAccount(tx, account)) === null) throw notFound('account');
     await store.deleteExpiredInvitations(tx, accountId);
     if ((await store.countInvitations(tx, accountId)) >= MAX_PER_ACCOUNT) {
       throw new ApiError('conflict', `An account has at most ${MAX_PER_ACCOUNT} open invitations; delete one first.`);

@@ -1,13 +1,17 @@
+import { recordChange } from '../../../audit/record.ts';
+import type { Sql } from '../../../db/database.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, type Static, Type } from '../../../http/schema.ts';
+import type { Account, Actor } from '../../account.ts';
 import { sessionSchema, showSession } from '../../api/session-view.ts';
+import { findSession, type SessionRow } from '../../keys/session-store.ts';
 import { findNames } from '../../store.ts';
 import { deleteSessionsOfUser, listMemberships, type Membership } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords, requireUser } from '../people-runtime.ts';
-import { type Attempts, holdSame, startUserSession } from '../sign-in.ts';
-import { findUser, type UserRow, updateUser } from '../user-store.ts';
+import { type Attempts, holdSame, isFresh, startUserSession } from '../sign-in.ts';
+import { findUser, holdUsers, type UserRow, updateUser } from '../user-store.ts';
 import { accountIdSchema, nameSchema, newPasswordSchema, passwordSchema, roleSchema, userIdSchema } from './fields.ts';
 
 const TAG = 'Users';
@@ -51,12 +55,14 @@ export function meRoutes(runtime: PeopleRuntime, attempts: Attempts): Route[] {
 }
 
 function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
-  const { db, config, callers } = runtime;
+  const { db, config, callers, clock } = runtime;
   return defineRoute({
     method: 'PATCH',
     path: '/v1/me',
     auth: 'session',
     summary: 'Change the own name or password; a new password ends the other sessions of the user',
+    description:
+      'A new password needs the current one. A user without a password, who came by OpenID Connect, must have signed in within the last 15 minutes.',
     errors: ['missing_role', 'conflict'],
     tag: TAG,
     schema: {
@@ -77,12 +83,19 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
       if (password !== undefined && user?.passwordHash) {
         attempts.add(actor.address, user.email);
         if (!(await isPassword(current ?? '', user.passwordHash))) throw wrongCurrent();
+      } else if (password !== undefined) {
+        const session = await requireOwnSession(db, { account, actor });
+        if (!isFresh(session, clock.now())) throw staleSession();
       }
       const passwordHash = password === undefined ? null : await hashPassword(password);
       const changed = await db.transaction(async (tx) => {
         if (user && passwordHash !== null) await holdSame(tx, user);
         const row = await updateUser(tx, id, { name: name ?? null, passwordHash });
-        if (passwordHash !== null) await deleteSessionsOfUser(tx, id, actor.sessionId);
+        if (passwordHash !== null) {
+          await deleteSessionsOfUser(tx, id, actor.sessionId);
+          const change = { accountId: account.id, targetId: id, details: { password: true } };
+          await recordChange(tx, actor, { action: 'user.changed', ...change });
+        }
         return row;
       });
       callers.forgetAll();
@@ -97,18 +110,21 @@ function switchRoute({ db, callers }: PeopleRuntime): Route {
     path: '/v1/me/account',
     auth: 'session',
     summary: 'Go to another account of the user: a new session in it takes the place of this one',
-    description: 'A repeated answer (`Idempotency-Key`) comes without the cookie.',
+    description:
+      'The new session ends when this one would have ended. A repeated answer (`Idempotency-Key`) comes without the cookie.',
     errors: ['missing_role', 'not_found'],
     tag: TAG,
     schema: { body: Type.Object({ account_id: Type.String() }), answers: { 201: sessionSchema } },
-    async handle({ actor, body: { account_id: accountId }, header }) {
+    async handle({ account, actor, body: { account_id: accountId }, header }) {
       const { id } = requireUser(actor);
       const { membership, session, cookie } = await db.transaction(async (tx) => {
+        await holdUsers(tx, [id]);
+        const { expiresAt } = await requireOwnSession(tx, { account, actor });
         const membership = (await listMemberships(tx, id)).find((each) => each.accountId === accountId);
         if (!membership) {
           throw new ApiError('not_found', 'You are not a user of such an account.', { param: 'account_id' });
         }
-        return { membership, ...(await startUserSession(tx, membership, header)) };
+        return { membership, ...(await startUserSession(tx, membership, header, expiresAt)) };
       });
       callers.forgetAll();
       return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
@@ -124,7 +140,7 @@ async function showMe(
   const memberships = user ? await listMemberships(db, user.id) : [];
   const here = memberships.find((each) => each.accountId === accountId);
   // Removed while the request was under way.
-  if (!user || !here) throw new ApiError('unauthenticated', 'The session has ended; sign in again.');
+  if (!user || !here) throw sessionEnded();
   const { id, name, email, isOperator: operator } = user;
   const names = await findNames(db, memberships.map(toAccount));
   const accounts = memberships
@@ -134,10 +150,31 @@ async function showMe(
   return { ...own, role: here.role, account_id: accountId, accounts };
 }
 
+/** @throws ApiError  401 when the session of the request has ended meanwhile */
+async function requireOwnSession(
+  sql: Sql,
+  { account, actor }: { account: Account; actor: Actor },
+): Promise<SessionRow> {
+  const session = await findSession(sql, { shard: account.shard, id: actor.sessionId! });
+  if (!session) throw sessionEnded();
+  return session;
+}
+
 function toAccount({ shard, accountId: id }: Membership) {
   return { shard, id };
 }
 
 function wrongCurrent(): ApiError {
   return new ApiError('invalid_request', 'current_password is not your password.', { param: 'current_password' });
+}
+
+function sessionEnded(): ApiError {
+  return new ApiError('unauthenticated', 'The session has ended; sign in again.');
+}
+
+function staleSession(): ApiError {
+  return new ApiError(
+    'conflict',
+    'To choose a first password, sign out, sign in again, and choose it within 15 minutes.',
+  );
 }

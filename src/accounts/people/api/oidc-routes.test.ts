@@ -175,6 +175,29 @@ test('a name and an email that nobody could give here are not taken over from th
   assert.equal(refused.location, '/#sign-in=no_email');
 });
 
+test('a first password needs a sign-in of the last 15 minutes; going to another account is none', async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const owner = await setUp(fixture);
+  const { account_id: accountId } = await me(fixture, owner);
+  const { cookie } = await service.signIn(MAX, { invitation: await invite(fixture, owner, { role: 'member' }) });
+  const { body: session } = await send(fixture, { id: '', cookie }, 'GET', '/v1/session');
+  const choose = (browser: Browser) => send(fixture, browser, 'PATCH', '/v1/me', { password: PASSWORD });
+  await fixture.db.run({
+    text: "update sessions set expires_at = expires_at - interval '16 minutes' where id = $1",
+    values: [session.id],
+  });
+
+  const old = await choose({ id: session.id, cookie });
+  const switched = await begin(fixture, '/v1/me/account', { account_id: accountId }, { id: session.id, cookie });
+  const still = await choose(switched);
+  const fresh = await service.signIn(MAX);
+  const { body: next } = await send(fixture, { id: '', cookie: fresh.cookie }, 'GET', '/v1/session');
+
+  assert.deepEqual([old.status, still.status], [409, 409]);
+  assert.equal((await choose({ id: next.id, cookie: fresh.cookie })).status, 200);
+});
+
 const REFUSED: [string, Person, object, string][] = [
   ['of another email', { ...OLGA, sub: 'x', email: 'x@example.com' }, { email: 'max@example.com' }, 'other_email'],
   ['of an email that is not verified', { ...MAX, email_verified: false }, { email: 'max@example.com' }, 'other_email'],

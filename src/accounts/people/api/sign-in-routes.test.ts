@@ -217,6 +217,18 @@ test('a user who exists joins another account by the password, not without it, a
   assert.deepEqual(errorOf(elsewhere), [404, 'not_found', 'account_id']);
 });
 
+test('a session ends 7 days after the sign-in, also by way of another account', async () => {
+  await using fixture = await openAccountFixture();
+  const owner = await setUp(fixture);
+  const { account_id: accountId } = await me(fixture, owner);
+  await fixture.db.run({ text: "update sessions set expires_at = now() + interval '1 hour'" });
+
+  const next = await begin(fixture, '/v1/me/account', { account_id: accountId }, owner);
+
+  const { body } = await send(fixture, next, 'GET', '/v1/session');
+  assert.ok(Date.parse(body.expires_at) < Date.now() + 3_700_000, body.expires_at);
+});
+
 test("an operator's invitation for an email sets a new password and ends the sessions; an owner's does not", async () => {
   await using fixture = await openAccountFixture();
   const owner = await setUp(fixture);

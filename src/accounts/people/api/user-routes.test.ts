@@ -174,8 +174,50 @@ test('of two owners who remove each other at once one remains', async () => {
 
   const answers = await Promise.all(removals);
 
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 409]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 403]);
 });
+
+test('whoever is no owner any more does not act as one by what a node has cached', async () => {
+  const { fixture, owner, viewer } = await openTeam();
+  await using _ = fixture;
+  await send(fixture, owner, 'PATCH', `/v1/users/${viewer.userId}`, { role: 'owner' });
+  const { id } = (await send(fixture, owner, 'POST', '/v1/invitations', { role: 'viewer' })).body;
+  assert.equal(await statusOf(fixture, viewer, 'GET', '/v1/invitations'), 200);
+  // By another node: this one learns of it within a second.
+  await fixture.db.run({
+    text: "update api_keys set role = 'viewer', scopes = '{jobs:read}' where user_id = $1",
+    values: [viewer.userId],
+  });
+
+  const found = [
+    await statusOf(fixture, viewer, 'PATCH', `/v1/users/${viewer.userId}`, { role: 'owner' }),
+    await statusOf(fixture, viewer, 'POST', '/v1/invitations', { role: 'owner' }),
+    await statusOf(fixture, viewer, 'DELETE', `/v1/invitations/${id}`),
+    await statusOf(fixture, viewer, 'DELETE', `/v1/users/${owner.userId}`),
+  ];
+
+  assert.deepEqual(found, Array(4).fill(403));
+});
+
+for (const [what, method, body] of [
+  ['is removed', 'DELETE', undefined],
+  ['becomes less', 'PATCH', { role: 'member' }],
+] as const) {
+  test(`the invitations of an owner who ${what} end`, async () => {
+    const { fixture, owner, viewer } = await openTeam();
+    await using _ = fixture;
+    await send(fixture, owner, 'PATCH', `/v1/users/${viewer.userId}`, { role: 'owner' });
+    const [theirs, other] = [
+      await invite(fixture, viewer, { role: 'owner' }),
+      await invite(fixture, owner, { role: 'member' }),
+    ];
+
+    await send(fixture, owner, method, `/v1/users/${viewer.userId}`, body);
+
+    const open = (token: string) => send(fixture, null, 'POST', '/v1/invitations/open', { token });
+    assert.deepEqual([(await open(theirs)).status, (await open(other)).status], [404, 200]);
+  });
+}
 
 test('a sign-in with a password that is replaced meanwhile begins no session', async () => {
   await using fixture = await openEnvironment();

@@ -7,7 +7,8 @@ import { component, nullable, pageSchema, type Static, Type, timeSchema } from '
 import { isId } from '../../../rules/ids.ts';
 import type { Account } from '../../account.ts';
 import { lockAccount } from '../../store.ts';
-import { countMembers, deleteMember, findMember, listMembers, type MemberRow, setRole } from '../member-store.ts';
+import { deleteMember, findMember, listMembers, type MemberRow, setRole } from '../member-store.ts';
+import { endOwnership, lockAsOwner } from '../owners.ts';
 import { type PeopleRuntime, requireOwner, requireUser } from '../people-runtime.ts';
 import { deleteUsersWithoutAccount, holdUsers } from '../user-store.ts';
 import { idParams, roleSchema, userIdSchema } from './fields.ts';
@@ -62,14 +63,16 @@ function changeRoute({ db, callers }: PeopleRuntime): Route {
     path: '/v1/users/:id',
     auth: 'session',
     summary: 'Change the role of a user, at once; for owners',
+    description: 'The invitations that an owner made end when the owner becomes less.',
     errors: ['missing_role', 'conflict'],
     tag: TAG,
     schema: { params: idParams, body: Type.Object({ role: roleSchema }), answers: { 200: userSchema } },
     async handle({ account, actor, params: { id }, body: { role } }) {
       requireOwner(actor);
       const member = await db.transaction(async (tx) => {
-        const found = await lockMember(tx, account, id);
-        if (role !== 'owner') await requireOtherOwner(tx, account, found);
+        await lockAsOwner(tx, account, actor);
+        const found = await findUserHere(tx, account, id);
+        if (role !== 'owner') await endOwnership(tx, actor, found);
         await setRole(tx, found, role);
         const change = { accountId: account.id, targetId: id, details: { role } };
         await recordChange(tx, actor, { action: 'user.changed', ...change });
@@ -87,15 +90,19 @@ function removalRoute({ db, callers }: PeopleRuntime): Route {
     path: '/v1/users/:id',
     auth: 'session',
     summary: 'Remove a user from the account, and end their sessions in it; for owners, and for oneself',
-    description: 'Keys that the user made remain. A user who is in no other account is deleted.',
+    description:
+      'Keys that the user made remain, invitations end. A user who is in no other account and no operator is deleted.',
     errors: ['missing_role', 'conflict'],
     tag: TAG,
     schema: { params: idParams, answers: { 204: null } },
     async handle({ account, actor, params: { id } }) {
-      if (requireUser(actor).id !== id) requireOwner(actor);
+      const isOwn = requireUser(actor).id === id;
+      if (!isOwn) requireOwner(actor);
       await db.transaction(async (tx) => {
-        const member = await lockMember(tx, account, id);
-        await requireOtherOwner(tx, account, member);
+        if (isOwn) await lockAccount(tx, account);
+        else await lockAsOwner(tx, account, actor);
+        const member = await findUserHere(tx, account, id);
+        await endOwnership(tx, actor, member);
         await holdUsers(tx, [id]);
         await deleteMember(tx, member);
         await deleteUsersWithoutAccount(tx, [id]);
@@ -107,18 +114,10 @@ function removalRoute({ db, callers }: PeopleRuntime): Route {
   });
 }
 
-/** Finds a user, with the account locked: of two owners who remove each other one remains. */
-async function lockMember(tx: Sql, account: Account, userId: string): Promise<MemberRow> {
-  await lockAccount(tx, account);
+async function findUserHere(tx: Sql, account: Account, userId: string): Promise<MemberRow> {
   const member = isId('usr', userId) ? await findMember(tx, account.id, userId) : null;
   if (!member) throw new ApiError('not_found', 'There is no such user in this account.');
   return member;
-}
-
-/** @throws ApiError  409 when this is the last owner */
-async function requireOtherOwner(tx: Sql, account: Account, { role }: MemberRow): Promise<void> {
-  if (role !== 'owner' || (await countMembers(tx, account)).owners > 1) return;
-  throw new ApiError('conflict', 'This is the last owner of the account; make another user an owner first.');
 }
 
 function showMember(member: MemberRow): Static<typeof userSchema> {
