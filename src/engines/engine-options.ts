@@ -8,6 +8,8 @@ export type EngineOptions = {
   /** How many pieces are transcribed at once. */
   slots: number;
   threadsPerSlot: number;
+  /** Of its processes on this machine; absent: that of engines for jobs. */
+  niceness?: number;
   /** Sent to a remote engine as a bearer token. */
   apiKey: string | null;
   tools: ToolPaths;

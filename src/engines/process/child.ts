@@ -16,7 +16,7 @@ export type ChildSettings = {
   /** Resident memory above which the process is killed. */
   memoryMaxBytes: number;
   /** A lower priority than that of other engines: 0 to 19. */
-  niceness?: number;
+  niceness?: number | undefined;
   /** A descriptor that the process has as its descriptor 4. */
   file?: number;
 };

@@ -21,6 +21,8 @@ const STEP_SECONDS = { local: 1, remote: 3 };
 const REMOTE_SESSIONS = 50;
 // Sessions for each engine process that transcribes open segments again and again.
 const SESSIONS_PER_SLOT = 4;
+// Live sessions before jobs, whose processes have 5. The service's own have 0: these may use every core.
+const NICENESS = 2;
 
 /**
  * The live engine of a spec. For null a pulled streaming model that knows what the plans' engine knows; else the best
@@ -44,7 +46,7 @@ async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<Li
 
 /** An engine for whole pieces, which transcribes an open segment again and again. */
 async function openByAgreement(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
-  const engine = await openEngine(spec, options);
+  const engine = await openEngine(spec, { ...options, niceness: NICENESS });
   const isRemote = spec.kind === 'openai';
   return agreementEngine(engine, {
     clock: options.clock,

@@ -36,6 +36,7 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
     environment: toolEnvironment(engineOptions.tools),
     memoryMaxBytes: memoryMaxBytes(found),
     slots: engineOptions.slots,
+    niceness: engineOptions.niceness,
     startAdvice,
     log: engineOptions.log,
     onRestart: () => engineOptions.onRestart?.(name),
