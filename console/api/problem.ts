@@ -23,11 +23,11 @@ export function problemOf(error: unknown): ShownProblem {
     return { message, type, requestId, retryAfterSeconds };
   }
   if (isUnreachable(error)) {
-    return { ...shown, message: 'The service cannot be reached. Check that it runs, then try again.' };
+    return { ...shown, message: 'Cannot reach the service. Check that it is running, then try again.' };
   }
   if (error instanceof VerbatimError) return { ...shown, message: error.message };
   console.error(error);
-  return { ...shown, message: 'The console failed; load the page again.' };
+  return { ...shown, message: 'Something went wrong in the console. Reload the page.' };
 }
 
 /** Whether no answer came: the service is down, or the network. */

@@ -7,6 +7,7 @@ import { people } from './people.ts';
 // Queries that several views use: a key that is written in one place cannot stand for other data elsewhere.
 
 const ACCOUNT_STALE_MS = 300_000;
+const MODELS_STALE_MS = 60_000;
 // A plan allows few webhooks: one page holds them.
 const MAX_WEBHOOKS = 100;
 
@@ -36,6 +37,18 @@ export function useAccount() {
     enabled: account !== null,
     staleTime: ACCOUNT_STALE_MS,
   });
+}
+
+/** What the engine of a plan can do; undefined until that is known. @param chosen  absent: the plan of the account */
+export function usePlanModel(chosen?: string) {
+  const own = useAccount().data?.plan;
+  const plan = chosen || own;
+  const { data } = useQuery({
+    queryKey: ['models'],
+    queryFn: ({ signal }) => api.models.list({ signal }),
+    staleTime: MODELS_STALE_MS,
+  });
+  return data?.find(({ id }) => id === plan);
 }
 
 /** The user who is signed in; not for the session of a key. */

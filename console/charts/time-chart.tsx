@@ -189,7 +189,7 @@ function ValueTable({ label, series, format }: { label: string; series: Series; 
     <details className="chart-values">
       <summary>{label} as a table</summary>
       {rows.length === 0 ? (
-        <p>There is nothing in this time.</p>
+        <p>No data in this period.</p>
       ) : (
         <table>
           <caption className="hidden">{label}</caption>

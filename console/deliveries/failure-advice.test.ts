@@ -33,10 +33,10 @@ test('what succeeded or waits needs no advice; what was dropped does', () => {
 
 const STATUSES: [status: number, step: RegExp][] = [
   [400, /signature debugger/],
-  [403, /own header/],
+  [403, /custom header/],
   [404, /path/],
   [413, /256 KiB/],
-  [429, /max_per_second/],
+  [429, /attempts per second/],
   [500, /exception/],
   [503, /restart/],
   [418, /2xx/],

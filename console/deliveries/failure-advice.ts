@@ -32,30 +32,27 @@ export function reasonTitle(reason: Reason): string {
 const DROPPED: Advice = {
   title: 'Dropped',
   why: 'The attempt was never made: the webhook was disabled or deleted, or the job was erased.',
-  steps: [
-    'Enable the webhook again once its receiver works.',
-    'Then recover the events of that time: each that the webhook did not accept is sent again.',
-  ],
+  steps: ['Enable the webhook again once its receiver works.', 'Then recover the events of that period.'],
 };
 
 const ADVICE: Readonly<Record<Reason, Advice>> = {
   http_status: {
-    title: 'Other status than 2xx',
+    title: 'Not a 2xx answer',
     why: 'The receiver answered with a status that does not mean success.',
-    steps: ['Look into the log of your server at this time.', 'Answer any 2xx as soon as the event is stored.'],
+    steps: ['Check the log of your server at this time.', 'Answer any 2xx as soon as the event is stored.'],
   },
   redirect: {
     title: 'Redirect',
     why: 'The receiver answered with a redirect. Redirects are never followed.',
     steps: [
       'Register the URL that the Location header of the answer names.',
-      'Look for rules that add or remove a slash at the end, or www.',
+      'Check for rules that add or remove a trailing slash or www.',
     ],
   },
   timeout: {
     title: 'Timeout',
     why: 'The attempt did not end within its deadline.',
-    steps: ['Answer first, and do the work afterwards.'],
+    steps: ['Answer 2xx first, then process the event.'],
   },
   dns: {
     title: 'Name not resolved',
@@ -70,8 +67,8 @@ const ADVICE: Readonly<Record<Reason, Advice>> = {
     title: 'Address not allowed',
     why: 'The host name resolves to an address that is not public.',
     steps: [
-      'Let every A and AAAA record of the name be a public address: one private address is enough for a refusal.',
-      'For a receiver in a private network, the operator can allow it with WEBHOOK_ALLOWED_TARGETS.',
+      'Point every A and AAAA record to a public address: one private address is enough for a refusal.',
+      'For a receiver in a private network, ask the operator to allow it with WEBHOOK_ALLOWED_TARGETS.',
     ],
   },
   connect: {
@@ -97,15 +94,15 @@ const ADVICE: Readonly<Record<Reason, Advice>> = {
     title: 'Connection closed',
     why: 'The connection was closed before the headers of the answer were complete.',
     steps: [
-      'Look for a crash of your handler at this time.',
-      'Let your proxy wait longer for your server than the deadline of an attempt.',
-      'Check the limits of your proxy for the size of bodies: events have up to 256 KiB.',
+      'Check whether your handler crashed at this time.',
+      'Set the timeout of your proxy higher than the deadline of an attempt.',
+      'Check the body limit of your proxy: events have up to 256 KiB.',
     ],
   },
   protocol: {
-    title: 'No valid HTTP',
+    title: 'Invalid HTTP',
     why: 'The answer is not valid HTTP/1.1, or its headers exceed 16 KB.',
-    steps: ['Check that an HTTPS server listens on this port.', 'Make the headers of the answer smaller.'],
+    steps: ['Check that an HTTPS server listens on this port.', 'Send fewer or shorter headers in the answer.'],
   },
 };
 
@@ -129,7 +126,7 @@ const STATUS_STEPS: [statuses: readonly number[], steps: string[]][] = [
   [
     [400, 422],
     [
-      'Your server refused the content: look for a check of the signature or of the body in its log.',
+      'Your server refused the request: check its log for a failed check of the signature or the body.',
       'Open the signature debugger with this attempt.',
     ],
   ],
@@ -137,32 +134,32 @@ const STATUS_STEPS: [statuses: readonly number[], steps: string[]][] = [
     [401, 403],
     [
       'If your code refuses the signature, open the signature debugger with this attempt.',
-      'If a gateway asks for a token, add it as an own header of the webhook.',
-      'If a bot filter is in front of the server, let it pass requests to this path.',
+      'If a gateway needs a token, add it as a custom header of the webhook.',
+      'If a bot filter protects the server, exempt this path.',
     ],
   ],
   [
     [404, 405],
     [
-      'Check the path of the URL, and that the route takes POST.',
+      'Check the path of the URL, and that the route accepts POST.',
       'Check that the route is deployed in this environment.',
     ],
   ],
-  [[408, 504], ['Your server or its proxy gave up waiting: answer first, and do the work afterwards.']],
-  [[411, 413], ['Raise the limit of your proxy or framework for bodies to 256 KiB.']],
-  [[415], ['Let the route take Content-Type: application/json.']],
+  [[408, 504], ['Your server or its proxy timed out: answer 2xx first, then process the event.']],
+  [[411, 413], ['Raise the body limit of your proxy or framework to 256 KiB.']],
+  [[415], ['Accept Content-Type: application/json on this route.']],
   [
     [429],
     [
-      'Limit how many attempts start in a second in the settings of the webhook (max_per_second).',
+      'Limit the attempts per second in the settings of the webhook.',
       'Exempt this path from the rate limit of your server.',
     ],
   ],
   [
     [502, 503],
     [
-      'The proxy answers, but not the server behind it: check that your server runs.',
-      'Look for a deployment or a restart at this time.',
+      'The proxy answers, but the server behind it does not: check that your server is running.',
+      'Check for a deployment or a restart at this time.',
     ],
   ],
 ];
@@ -175,7 +172,7 @@ function adviceForStatus(status: number): Advice {
     return {
       title: `Answered ${status}`,
       why,
-      steps: ['Your handler failed: look for an exception in its log at this time.'],
+      steps: ['Your handler failed: check its log for an exception at this time.'],
     };
   return { ...ADVICE.http_status, title: `Answered ${status}`, why };
 }
@@ -186,8 +183,8 @@ function adviceForTimeout({ timings }: Attempt): Advice {
       title: 'Timeout, waiting for the answer',
       why: 'The request was sent, but the headers of the answer did not come before the deadline.',
       steps: [
-        'Store the event, answer 2xx, and do the work afterwards.',
-        'Look for a lock, a slow query or a cold start in your handler at this time.',
+        'Store the event, answer 2xx, then process the event.',
+        'Check your handler for a lock, a slow query or a cold start at this time.',
       ],
     };
   }
@@ -195,15 +192,15 @@ function adviceForTimeout({ timings }: Attempt): Advice {
     return {
       title: 'Timeout, in the TLS handshake',
       why: 'TCP connected, but the TLS handshake did not end before the deadline: nothing was sent.',
-      steps: ['Check that the server on this port speaks TLS.', 'Look for a server or proxy that is overloaded.'],
+      steps: ['Check that the server on this port speaks TLS.', 'Check for an overloaded server or proxy.'],
     };
   }
   return {
     title: 'Timeout, no connection',
-    why: 'No connection came about before the deadline: nothing was sent.',
+    why: 'There was no connection before the deadline: nothing was sent.',
     steps: [
-      'Check the firewall: it drops the packets without an answer.',
-      'Check that the address of the name is that of your server.',
+      'Check the firewall: it may drop packets without an answer.',
+      'Check that the host name resolves to your server.',
     ],
   };
 }

@@ -7,9 +7,9 @@ import { readHeaderLines } from './header-lines.ts';
 import type { WebhookFields } from './webhook-fields.ts';
 
 const HEADER_CHOICES = [
-  ['keep', 'Keep them'],
-  ['replace', 'Replace all of them'],
-  ['remove', 'Remove them'],
+  ['keep', 'Keep'],
+  ['replace', 'Replace all'],
+  ['remove', 'Remove'],
 ] as const;
 
 /** The fields of a webhook. @param webhook  absent: a new one */
@@ -59,7 +59,7 @@ export function WebhookForm({
         min={1}
         max={1000}
         defaultValue={webhook?.max_per_second ?? ''}
-        hint="At most so many start in a second; the others wait. Empty: no limit."
+        hint="Further attempts wait. Empty: no limit."
       />
       <OwnHeaders names={webhook?.headers ?? []} />
     </RequestForm>
@@ -71,7 +71,7 @@ function OwnHeaders({ names }: { names: readonly string[] }) {
   const [choice, setChoice] = useState<string>(names.length > 0 ? 'keep' : 'replace');
   return (
     <fieldset>
-      <legend>Own headers</legend>
+      <legend>Custom headers</legend>
       {names.length > 0 && (
         <SelectField
           label={`Stored: ${names.join(', ')}`}
@@ -79,7 +79,7 @@ function OwnHeaders({ names }: { names: readonly string[] }) {
           options={HEADER_CHOICES}
           value={choice}
           onChange={(event) => setChoice(event.target.value)}
-          hint="Their values are encrypted and never shown. Another origin in the URL needs them again."
+          hint="The values are encrypted and never shown. A new host in the URL needs them again."
         />
       )}
       {choice === 'replace' && (
@@ -89,7 +89,7 @@ function OwnHeaders({ names }: { names: readonly string[] }) {
           rows={3}
           autoComplete="off"
           placeholder="Authorization: Bearer …"
-          hint="One per line, as Name: value; at most 10. Sent with every attempt, for a gateway that asks for a token."
+          hint="One per line, as Name: value; at most 10. For example the token of your gateway."
         />
       )}
     </fieldset>
@@ -99,7 +99,7 @@ function OwnHeaders({ names }: { names: readonly string[] }) {
 /** @throws WrongField */
 function readFields(given: FormData): WebhookFields {
   const events = given.getAll('events') as Webhook['events'];
-  if (events.length === 0) throw new WrongField('Choose at least one type of event.');
+  if (events.length === 0) throw new WrongField('Choose at least one event type.');
   const choice = given.get('headers_choice') ?? 'replace';
   const headers = readHeaderLines(String(given.get('headers') ?? ''));
   if (typeof headers === 'string') throw new WrongField(headers);

@@ -2,9 +2,10 @@
 export function explainMicrophone({ name, message }: Error): string {
   const known: Record<string, string> = {
     NotAllowedError:
-      'The browser did not permit the microphone. Permit it in the settings of this site, beside the address, and record again.',
-    NotFoundError: 'No microphone was found. Connect one and record again.',
-    SecurityError: 'Browsers record only on pages that came over https, or from localhost.',
+      'The browser blocks the microphone. Allow it in the settings of this site, next to the address, then try again.',
+    NotFoundError: 'No microphone was found. Connect one, then try again.',
+    SecurityError:
+      'Browsers allow the microphone only over HTTPS or on localhost. Open the console at such an address.',
   };
   return known[name] ?? `The recording failed: ${message}`;
 }

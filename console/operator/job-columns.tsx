@@ -3,18 +3,12 @@ import { byteSize, clockTime } from '../text/format.ts';
 import { Badge } from '../ui/badge.tsx';
 import type { Column } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
+import { AccountLink } from './account-link.tsx';
 
 /** A job as the operator sees it. */
 export const JOB_COLUMNS: Column<JobSummary>[] = [
   { head: 'Job', cell: ({ id }) => <code>{id}</code> },
-  {
-    head: 'Account',
-    cell: ({ account_id }) => (
-      <a href={`#/operator/accounts/${account_id}`}>
-        <code>{account_id}</code>
-      </a>
-    ),
-  },
+  { head: 'Account', width: 12, cell: ({ account_id }) => <AccountLink id={account_id} /> },
   { head: 'Status', width: 11, phone: 'side', cell: (job) => <JobStatus job={job} /> },
   { head: 'Plan', width: 4, phone: 'hidden', cell: ({ plan }) => plan },
   {
@@ -31,7 +25,7 @@ export const JOB_COLUMNS: Column<JobSummary>[] = [
     isNumber: true,
   },
   { head: 'Attempts', width: 5.5, phone: 'hidden', cell: ({ attempts }) => attempts, isNumber: true },
-  { head: 'Process', width: 7, phone: 'hidden', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
+  { head: 'Node', width: 7, phone: 'hidden', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
   { head: 'Created', width: 7.5, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 

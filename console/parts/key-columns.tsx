@@ -10,6 +10,7 @@ export function keyColumns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
     { head: 'Name', cell: ({ name }) => name ?? '–' },
     { head: 'Key', width: 9, phone: 'side', cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
+    { head: 'Made by', width: 8, phone: 'hidden', cell: ({ created_by }) => created_by?.name ?? 'operator' },
     { head: 'Created', width: 7.5, phone: 'hidden', cell: (key) => <Time at={key.created_at} /> },
     { head: 'Last used', width: 7.5, cell: (key) => <Time at={key.last_used_at} /> },
     { head: 'Expires', width: 7, cell: (key) => <Expiry at={key.expires_at} /> },
@@ -21,7 +22,7 @@ export function keyColumns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
           look="quiet"
           className="danger"
           title={`Revoke the key ${key.name ? `“${key.name}”` : `${key.prefix}…`}?`}
-          text="The service refuses requests with this key at once, and ends its open streams."
+          text="Requests with this key fail at once, and its open streams end."
           confirm="Revoke"
           act={() => revoke(key)}
           aria-label={`Revoke ${key.name ?? key.prefix}`}

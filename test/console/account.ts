@@ -15,7 +15,7 @@ export const flows: Flow[] = [
       await open(key, '/');
       await page.getByText('50', { exact: true }).waitFor();
       await page.getByText('No jobs yet.').waitFor();
-      await page.getByRole('link', { name: 'Register a webhook' }).waitFor();
+      await page.getByRole('link', { name: 'Add a webhook' }).waitFor();
 
       const { id } = await api.webhooks
         .create({ url: 'https://127.0.0.1:9/hook', events: ['webhook.test'] })
@@ -28,7 +28,7 @@ export const flows: Flow[] = [
       await until('the failure', async () => (await api.webhooks.get(id)).consecutive_failures > 0);
       await page.reload();
 
-      const failing = page.getByRole('region', { name: '1 webhook fails' });
+      const failing = page.getByRole('region', { name: '1 webhook is failing' });
       await failing.getByText('1 failed').waitFor();
       await failing.getByText('dns', { exact: true }).waitFor();
       await page.getByRole('link', { name: 'hello.wav' }).waitFor();
@@ -134,7 +134,7 @@ export const flows: Flow[] = [
       await page.route('/v1/**', (route) => route.abort('connectionrefused'));
       await page.getByRole('button', { name: 'New key' }).click();
       await page.getByRole('button', { name: 'Create' }).click();
-      await page.getByRole('dialog').getByText('The service cannot be reached.').waitFor();
+      await page.getByRole('dialog').getByText('Cannot reach the service.').waitFor();
       await page.keyboard.press('Escape');
       await page.getByRole('link', { name: 'Usage' }).click();
       await page.locator('.banner').waitFor();
@@ -158,10 +158,10 @@ export const flows: Flow[] = [
 
       await api.transcribe(toneFile('hello'), { metadata: { start: 'sdk' } });
 
-      await section('TypeScript').getByText('it arrived').waitFor();
+      await section('TypeScript').getByText('received').waitFor();
       await section('curl').getByText('waiting').waitFor();
       await page.reload();
-      await section('TypeScript').getByRole('link', { name: 'its job' }).click();
+      await section('TypeScript').getByRole('link', { name: 'Open the job' }).click();
       await page.waitForURL((url) => url.hash.startsWith('#/jobs/job_'));
     },
   },

@@ -41,7 +41,7 @@ export const flows: Flow[] = [
       await page.getByLabel('Request', { exact: true }).fill('no request');
       await page.getByLabel('Secret', { exact: true }).fill(secret);
       await page.getByRole('button', { name: 'Explain' }).click();
-      await page.getByRole('alert').filter({ hasText: 'This is no request.' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'This is not a request.' }).waitFor();
 
       await page.getByLabel('Request', { exact: true }).fill(pasted);
       await explain(page, 'genuine');

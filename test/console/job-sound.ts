@@ -77,7 +77,7 @@ export const flows: Flow[] = [
 
       await open(key, `/jobs/${job.id}`);
 
-      await page.getByText('This browser cannot play the audio in its format.').waitFor();
+      await page.getByText('This browser cannot play this audio format.').waitFor();
       await page.getByLabel('Audio file').waitFor();
     },
   },

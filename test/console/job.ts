@@ -176,7 +176,7 @@ export const flows: Flow[] = [
       assert.equal(await stored(), 'Mine.');
 
       await page.getByText('Edited. Saved').click();
-      await page.getByRole('button', { name: 'Bring the original back' }).click();
+      await page.getByRole('button', { name: 'Restore the original' }).click();
       await page.getByText('Saved', { exact: true }).waitFor();
       assert.equal(await stored(), WORDS);
     },
@@ -191,7 +191,7 @@ export const flows: Flow[] = [
       await page.keyboard.press('e');
       await page.getByRole('textbox', { name: /^Text from/ }).fill('Kept.');
       await page.keyboard.press('Escape');
-      await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).first().waitFor();
+      await page.getByRole('alert').filter({ hasText: 'Cannot reach the service' }).first().waitFor();
       const questions: string[] = [];
       page.on('dialog', (dialog) => {
         questions.push(dialog.message());

@@ -13,13 +13,33 @@ async function shownText(page: Page): Promise<string> {
 
 export const flows: Flow[] = [
   {
+    title: 'keywords are offered where the engine of the plan takes them',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await engineFeatures(page, { lite: ['words'], pro: ['words', 'keywords'] });
+      await open(key, '/live');
+      // The page may have the models of another flow.
+      await page.reload();
+
+      await page.getByLabel('Plan').selectOption('pro');
+      await page.getByText('Keywords and context').click();
+      await page.getByLabel('Keywords').fill('hello');
+      assert.equal(await page.getByLabel('Context').count(), 0);
+      await page.getByLabel('Plan').selectOption('lite');
+      await page.getByText('Keywords and context').waitFor({ state: 'detached' });
+    },
+  },
+  {
     title: 'words are shown while they are said, and the transcript is a job',
     async run({ page, account, open, checkView }) {
       const { key, api } = await account({ credits: 10 });
+      await engineFeatures(page, { lite: ['keywords'], pro: [] });
       await open(key, '/live');
+      // The page may have the models of another flow.
+      await page.reload();
       await page.getByText('The browser asks for permission').waitFor();
       await page.getByLabel('Plan').selectOption('lite');
-      await page.getByText('More: words').click();
+      await page.getByText('Keywords and context').click();
       await page.getByLabel('Keywords').fill('hello\nworld');
       await checkView('live-start');
 
@@ -63,10 +83,10 @@ export const flows: Flow[] = [
 
       proxy.away(true);
       await page
-        .getByText('The connection is lost. What you say is kept, and sent if it is back within a minute.')
+        .getByText('The connection is lost. The audio is kept, and sent when the connection is back within a minute.')
         .waitFor();
       const before = await lines.count();
-      await page.getByText(/^[4-9] s wait to be sent\./).waitFor();
+      await page.getByText(/^[4-9] s are waiting\./).waitFor();
       assert.equal(await lines.count(), before);
       proxy.away(false);
       await page.getByText('The connection is lost.').waitFor({ state: 'detached' });
@@ -111,7 +131,16 @@ export const flows: Flow[] = [
         };
       });
       await page.getByRole('button', { name: 'Start' }).click();
-      await page.getByText('The browser did not permit the microphone.').waitFor();
+      await page.getByText('The browser blocks the microphone.').waitFor();
     },
   },
 ];
+
+/** The engines of the plans have these features. */
+async function engineFeatures(page: Page, features: Record<'lite' | 'pro', string[]>): Promise<void> {
+  await page.route('/v1/models', async (route) => {
+    const { data, ...list } = (await (await route.fetch()).json()) as { data: { id: 'lite' | 'pro' }[] };
+    const models = data.map((model) => ({ ...model, features: features[model.id] }));
+    await route.fulfill({ json: { ...list, data: models } });
+  });
+}

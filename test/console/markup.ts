@@ -168,7 +168,7 @@ export const flows: Flow[] = [
           mimeType: 'audio/wav',
           buffer: Buffer.from(await file.arrayBuffer()),
         });
-      await page.getByText('More: words, track, metadata').click();
+      await page.getByText('Words, track, metadata').click();
       await page.getByLabel('Replacements').fill(marked('replacement').replaceAll('=', ''));
       await page.getByLabel('Metadata').fill(marked('json'));
       await expectMarks(page, 'the form', ['upload', 'json']);

@@ -131,6 +131,7 @@ export const flows: Flow[] = [
     title: 'the operator sees what runs, disabled webhooks, settings and changes, and no secrets',
     async run({ page, openAsOperator, account, receiver, service }) {
       const { api, id } = await account();
+      const { name } = await api.account();
       const webhook = await api.webhooks.create({ url: receiver.url, events: ['transcription.failed'] });
       await api.webhooks.update(webhook.id, { active: false });
 
@@ -140,7 +141,7 @@ export const flows: Flow[] = [
       await page.getByRole('table', { name: 'Engines of the plans' }).getByRole('row', { name: /pro/ }).waitFor();
 
       await openAsOperator(`/operator/webhooks?active=false&account_id=${id}`);
-      await page.getByRole('row', { name: new RegExp(`disabled manual.*${webhook.id}`) }).waitFor();
+      await page.getByRole('row', { name: `${webhook.url} ${name} disabled` }).waitFor();
 
       await openAsOperator('/operator/settings?source=set');
       const table = page.getByRole('table', { name: 'Settings' });

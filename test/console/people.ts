@@ -27,7 +27,7 @@ export const flows: Flow[] = [
     async run({ page, service, checkView }) {
       const token = setupTokenOf(readFileSync(path.join(service.dataDir, 'secrets-key'), 'utf8').trim());
       await page.goto('/');
-      await page.getByText('Nobody has signed up here yet.').waitFor();
+      await page.getByText('This service has no users yet.').waitFor();
       await checkView('before-setup');
 
       await page.goto(`/#setup=${token}`);
@@ -38,7 +38,7 @@ export const flows: Flow[] = [
       await page.getByLabel('Email').fill('olga@example.com');
       await page.getByLabel('Password').fill(PASSWORD);
       await page.getByLabel('Team').fill('Acme');
-      await page.getByRole('button', { name: 'Begin' }).click();
+      await page.getByRole('button', { name: 'Create the account' }).click();
       await page.locator('.who', { hasText: 'Acme' }).waitFor();
 
       // An operator too, without the token.
@@ -52,7 +52,7 @@ export const flows: Flow[] = [
       await dialog.getByLabel('Role').selectOption('viewer');
       await dialog.getByLabel('Email').fill('vera@example.com');
       await checkView('invite');
-      await dialog.getByRole('button', { name: 'Make a link' }).click();
+      await dialog.getByRole('button', { name: 'Create a link' }).click();
       const link = await page.locator('.once code').textContent();
       await page.getByRole('table', { name: 'Open invitations' }).getByText('vera@example.com').waitFor();
       await checkView('people');
@@ -84,7 +84,7 @@ export const flows: Flow[] = [
       await page.getByRole('cell', { name: 'Vera', exact: true }).waitFor({ state: 'detached' });
 
       await page.getByRole('button', { name: 'Change the password' }).click();
-      await page.getByLabel('Password of now').fill(PASSWORD);
+      await page.getByLabel('Current password').fill(PASSWORD);
       await page.getByLabel('New password').fill('a wholly new password');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Your password is changed').waitFor();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { FRAMING_ORIGIN } from './harness/fixture.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
-import { signInWithKey } from './harness/sign-in.ts';
+import { openKeyForm, signInWithKey } from './harness/sign-in.ts';
 
 /** Every view of the account, with something in it. */
 const VIEWS = (shown: FlowContext['shown']): [name: string, place: string][] => [
@@ -60,7 +60,7 @@ export const flows: Flow[] = [
       await page.goto('/#/keys');
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       await checkView('sign-in');
-      await page.getByText('Sign in with an API key').click();
+      await openKeyForm(page);
       const field = page.getByLabel('API key or operator');
       assert.ok(await field.evaluate((element) => element === document.activeElement), 'the field has the focus');
 

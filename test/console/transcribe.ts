@@ -34,7 +34,7 @@ export const flows: Flow[] = [
       await page.getByText(/of audio cost \S+ credits on pro; the balance is 10\./).waitFor();
       await page.getByLabel('Plan').selectOption('lite');
       await page.getByText(/credits on lite/).waitFor();
-      await page.getByText('More: words, track, metadata').click();
+      await page.getByText('Words, track, metadata').click();
       await page.getByLabel('Metadata').fill('{ "order": 12345678901234567890');
       await page.getByRole('alert').filter({ hasText: 'Metadata: That is not JSON' }).waitFor();
       await page.getByLabel('Metadata').fill('{ "order": 12345678901234567890 }');
@@ -134,7 +134,7 @@ export const flows: Flow[] = [
       await page.reload();
 
       await page
-        .getByText(/pocketsphinx, mishears many words\..* by bin\/verbatim models pull it and a restart/)
+        .getByText(/pocketsphinx, mishears many words\..* runs bin\/verbatim models pull it and restarts/)
         .waitFor();
     },
   },

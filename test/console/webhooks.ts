@@ -22,13 +22,13 @@ const placeOf = ({ webhook_id, id }: Delivery) => `/webhooks/${webhook_id}/deliv
 
 /** What the page of an attempt says about each way to fail. */
 const REASONS = [
-  ['http_status', 'Answered 503', 'The proxy answers, but not the server behind it'],
+  ['http_status', 'Answered 503', 'The proxy answers, but the server behind it does not'],
   ['redirect', 'Redirect', 'Register the URL that the Location header'],
   ['timeout', 'Timeout, waiting for the answer', 'Store the event, answer 2xx'],
   ['connect', 'No connection', 'runs and listens on port 443'],
   ['tls', 'TLS failed', 'has not expired and contains this host name'],
-  ['reset', 'Connection closed', 'Look for a crash of your handler'],
-  ['protocol', 'No valid HTTP', 'an HTTPS server listens on this port'],
+  ['reset', 'Connection closed', 'Check whether your handler crashed'],
+  ['protocol', 'Invalid HTTP', 'an HTTPS server listens on this port'],
 ] as const;
 
 export const flows: Flow[] = [
@@ -49,7 +49,7 @@ export const flows: Flow[] = [
       await dialog.getByText(/^whsec_/).waitFor();
       await dialog.getByRole('link', { name: 'Send an example' }).click();
 
-      await page.getByLabel('Type of event').selectOption('transcription.failed');
+      await page.getByLabel('Event type').selectOption('transcription.failed');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       const row = page.getByRole('row', { name: /transcription\.failed/ });
       await row.getByText('succeeded').waitFor();
@@ -98,7 +98,7 @@ export const flows: Flow[] = [
       await page.getByRole('button', { name: 'Send again' }).click();
 
       await page.waitForURL((url) => url.hash.startsWith(`#/webhooks/${id}/`) && !url.hash.endsWith(entry.id));
-      const changes = page.getByRole('table', { name: 'Differences from the attempt before' });
+      const changes = page.getByRole('table', { name: 'Differences from the previous attempt' });
       await changes.getByRole('row', { name: 'Outcome failed, 500 succeeded, 204' }).waitFor();
       const tabs = page.getByRole('navigation', { name: 'Attempts of the event' });
       // The failed attempt is repeated by itself too, in 30 s.
@@ -149,7 +149,7 @@ export const flows: Flow[] = [
 
       await page.getByRole('button', { name: 'Count', exact: true }).click();
       await page.getByText('1 event to send.').waitFor();
-      await page.getByText('Enable the webhook before you send to it again.').waitFor();
+      await page.getByText('Enable the webhook first.').waitFor();
       assert.deepEqual((await owner.api.webhooks.deliveries(id)).data, []);
       await page.getByRole('button', { name: 'Enable' }).click();
       await page.getByRole('button', { name: 'Send 1 event again' }).click();
@@ -170,7 +170,7 @@ export const flows: Flow[] = [
       await page.locator('.chart canvas').first().waitFor();
       await page.getByText('Failures by reason as a table').click();
       const table = page.getByRole('table', { name: 'Failures by reason' });
-      await table.getByRole('columnheader', { name: 'Other status than 2xx' }).waitFor();
+      await table.getByRole('columnheader', { name: 'Not a 2xx answer' }).waitFor();
       assert.equal(await table.locator('tbody td.number').first().textContent(), '1');
       await checkView('webhook-failing');
 
@@ -191,11 +191,11 @@ export const flows: Flow[] = [
       await open(owner.key, `/webhooks/${id}?tab=secret`);
       const signing = page.getByRole('table', { name: 'What is signed by which secret' });
       assert.equal(await signing.locator('tbody tr').count(), 2);
-      await page.getByLabel('The secret before').selectOption('3600');
+      await page.getByLabel('Old secret').selectOption('3600');
       await page.getByRole('button', { name: 'New secret' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Make a new secret' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Create a new secret' }).click();
       await page.getByText(/^whsec_/).waitFor();
-      await signing.getByRole('row', { name: /X-Service-Signature-Previous the secret before/ }).waitFor();
+      await signing.getByRole('row', { name: /X-Service-Signature-Previous the old secret/ }).waitFor();
       await checkView('webhook-secret');
 
       await page.getByRole('tab', { name: 'Settings' }).click();
@@ -218,7 +218,7 @@ export const flows: Flow[] = [
       await open(shown.key, `/webhooks/${shown.webhookId}/deliveries/${shown.deliveryId}`);
       const opener = page.getByRole('button', { name: 'As curl' });
       await opener.click();
-      const dialog = page.getByRole('dialog', { name: 'The same request, signed anew' });
+      const dialog = page.getByRole('dialog', { name: 'The same request with a new signature' });
       const commands = await dialog.getByRole('region', { name: 'Commands' }).textContent();
       assert.match(commands!, /12345678901234567890/);
       assert.doesNotMatch(commands!, /whsec_[A-Za-z0-9+/]|[0-9a-f]{64}/);
@@ -235,7 +235,7 @@ export const flows: Flow[] = [
       await open(owner.key, '/events');
       await page.getByRole('link', { name: 'webhook.test' }).click();
       await page.getByRole('region', { name: 'Payload', exact: true }).first().waitFor();
-      await page.getByLabel('Send it to').selectOption(id);
+      await page.getByLabel('Send again to').selectOption(id);
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       const row = page
         .getByRole('list', { name: 'Deliveries of the event' })

@@ -56,7 +56,7 @@ function AsCurl({
   return (
     <>
       <Button onClick={() => setOpen(true)}>As curl</Button>
-      <Dialog isOpen={isOpen} title="The same request, signed anew" onClose={() => setOpen(false)} look="wide">
+      <Dialog isOpen={isOpen} title="The same request with a new signature" onClose={() => setOpen(false)} look="wide">
         <p>
           Needs a shell, curl and Python 3. It asks for the secret of the webhook; own headers have to be filled in.
         </p>

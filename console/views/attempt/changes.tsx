@@ -20,7 +20,7 @@ export function Changes({
   const before = useQuery({ ...deliveryQuery(attempt.webhook_id, beforeId ?? ''), enabled: beforeId !== null });
   if (beforeId === null) return null;
   return (
-    <Section title="What changed since the attempt before">
+    <Section title="What changed since the previous attempt">
       <Query of={before}>
         {(earlier) => <DifferenceTable before={earlier} after={attempt} prefix={headerPrefix} />}
       </Query>
@@ -50,11 +50,10 @@ function DifferenceTable({
   prefix: string;
 }) {
   const differences = differencesOf(before, after, prefix);
-  if (differences.length === 0)
-    return <p>Nothing but the signature, the times and the ids, which are new at each attempt.</p>;
+  if (differences.length === 0) return <p>Only the signature, the times and the ids: they are new for each attempt.</p>;
   return (
     <table>
-      <caption className="hidden">Differences from the attempt before</caption>
+      <caption className="hidden">Differences from the previous attempt</caption>
       <thead>
         <tr>
           <th scope="col">What</th>

@@ -33,7 +33,7 @@ export function Exchange({
             )}
           </>
         ) : (
-          <p>{status === 'pending' ? 'Not sent yet.' : 'Nothing was sent: no connection came about.'}</p>
+          <p>{status === 'pending' ? 'Not sent yet.' : 'Nothing was sent: there was no connection.'}</p>
         )}
       </Section>
       <Section title="Answer">
@@ -48,7 +48,7 @@ export function Exchange({
             <p className="hint">The log keeps the first 4 KiB of the headers and of the body.</p>
           </>
         ) : (
-          <p>None came.</p>
+          <p>No answer.</p>
         )}
       </Section>
     </div>

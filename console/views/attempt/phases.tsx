@@ -21,7 +21,7 @@ export function Phases({ attempt, deadlineMs }: { attempt: DeliveryWithExchange;
     <Section title="Phases">
       <p>
         {used}, {waterfall.usedPercent < 1 ? 'less than 1' : Math.round(waterfall.usedPercent)} % of the deadline.
-        {attempt.timings.reused && ' The connection of an earlier attempt was used again.'}
+        {attempt.timings.reused && ' The attempt reused an open connection.'}
       </p>
       <Bar waterfall={waterfall} />
       <PhaseTable waterfall={waterfall} unfinished={unfinishedTitle(attempt)} />

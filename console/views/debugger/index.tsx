@@ -24,8 +24,8 @@ export default function DebuggerView() {
   return (
     <Page title="Signature debugger">
       <p>
-        Paste a request as your server received it. The debugger tries each known mistake until the signature fits, then
-        names the mistake.{delivery === '' && ' The example has one: press Explain.'}
+        Paste a request as your server received it. The debugger tries every known mistake until the signature matches,
+        and names it.{delivery === '' && ' This example contains one: press Explain.'}
       </p>
       {delivery === '' ? (
         <DebuggerForm sent={null} webhookId={webhook} />
@@ -110,7 +110,7 @@ function HowFields({
   return (
     <div className="columns">
       <SelectField
-        label="Checked"
+        label="Check"
         name="by"
         value={by}
         onChange={(event) => {
@@ -124,7 +124,7 @@ function HowFields({
         hint={
           by === 'browser'
             ? 'The secret stays in this tab: it is not sent.'
-            : 'It also compares the body with the one that was sent, where that is kept.'
+            : 'Also compares the body with the one that was sent, if it is still stored.'
         }
       />
       {by === 'browser' ? (
@@ -143,7 +143,7 @@ function HowFields({
       <SelectField
         label="Framework"
         name="framework"
-        options={[['', 'As the headers say'], ...Object.entries(FRAMEWORKS)]}
+        options={[['', 'From the headers'], ...Object.entries(FRAMEWORKS)]}
         onChange={clear}
         hint="The advice is for this framework."
       />
@@ -153,7 +153,7 @@ function HowFields({
         type="datetime-local"
         step={1}
         onChange={clear}
-        hint="By the clock of your server. Empty: the time of its answer, if known."
+        hint="By the clock of your server. Empty: the time of its answer."
       />
     </div>
   );
@@ -179,7 +179,7 @@ function WebhookField({ webhookId }: { webhookId: string }) {
 function readRequest(given: FormData): PastedRequest {
   // Form data has CRLF for each line end that the user sees.
   const request = parsePastedRequest(String(given.get('request')).replaceAll('\r\n', '\n'));
-  if (!request) throw new WrongField('This is no request. Paste the headers, an empty line, then the body.');
+  if (!request) throw new WrongField('This is not a request. Paste the headers, an empty line, then the body.');
   return request;
 }
 

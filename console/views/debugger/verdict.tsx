@@ -17,7 +17,7 @@ export function Verdict({ diagnosis, by }: { diagnosis: SignatureDiagnosis; by: 
         <p>{fix}</p>
         {causes.length > 1 && <p>Also: {causes.slice(1).join(', ')}.</p>}
         {verdict === 'unexplained' && by === 'browser' && (
-          <p>The service knows the body that was sent and all secrets of the account: let it check.</p>
+          <p>The service knows the body that was sent and all secrets of the account. Check there.</p>
         )}
       </section>
       <Section title="Checks">

@@ -52,7 +52,7 @@ export default function EventView() {
             </Section>
             <Section title="Deliveries">
               {event.deliveries.length === 0 ? (
-                <Empty title="Sent to no webhook">
+                <Empty title="Not sent to a webhook">
                   <p>No active webhook subscribed to this type at the time of the event.</p>
                 </Empty>
               ) : (
@@ -79,7 +79,7 @@ function Resend({ event }: { event: EventWithDeliveries }) {
   const queryClient = useQueryClient();
   const webhooks = useQuery(webhooksQuery);
   const active = webhooks.data?.data.filter((webhook) => webhook.active) ?? [];
-  if (active.length === 0) return <p className="hint">There is no active webhook to send it to.</p>;
+  if (active.length === 0) return <p className="hint">No active webhook can receive it.</p>;
   const send = async (given: FormData) => {
     await api.events.resend(event.id, String(given.get('webhook')));
     say('The event is sent.');
@@ -88,10 +88,10 @@ function Resend({ event }: { event: EventWithDeliveries }) {
   return (
     <RequestForm label="Send again" submitLabel="Send" look="plain" send={send}>
       <SelectField
-        label="Send it to"
+        label="Send again to"
         name="webhook"
         options={active.map(({ id, url }) => [id, url] as const)}
-        hint="Starts again with attempt 1. The webhook need not subscribe to the type. Listeners get the event, too."
+        hint="Starts again at attempt 1, also for a webhook that does not subscribe to this type. Listeners receive it too."
       />
     </RequestForm>
   );

@@ -44,7 +44,7 @@ export default function EventsView() {
         columns={COLUMNS}
         empty={
           <Empty title="No events" command="transcribe call.mp3">
-            <p>A job that ends and a test of a webhook each create an event.</p>
+            <p>A job that completes or fails creates an event, and so does a test of a webhook.</p>
           </Empty>
         }
       />

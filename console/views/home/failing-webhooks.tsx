@@ -16,7 +16,7 @@ export function FailingWebhooks() {
   if (!data || data.length === 0) return null;
   return (
     <Section
-      title={data.length === 1 ? '1 webhook fails' : `${data.length} webhooks fail`}
+      title={data.length === 1 ? '1 webhook is failing' : `${data.length} webhooks are failing`}
       actions={
         <a href="#/webhooks" className="button quiet">
           All webhooks

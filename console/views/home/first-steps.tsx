@@ -19,11 +19,11 @@ export function FirstSteps({ canReadWebhooks }: { canReadWebhooks: boolean }) {
   if (!data) return null;
   const [hasJob, hasWebhook, hasDelivery] = data;
   const steps = [
-    { isDone: true, text: 'Sign in with a key' },
+    { isDone: true, text: 'Sign in' },
     { isDone: hasJob, text: <a href="#/transcribe">Transcribe a file</a> },
     ...(canReadWebhooks
       ? [
-          { isDone: hasWebhook, text: <a href="#/webhooks">Register a webhook</a> },
+          { isDone: hasWebhook, text: <a href="#/webhooks">Add a webhook</a> },
           { isDone: hasDelivery, text: <a href="#/start">Receive a delivery and verify its signature</a> },
         ]
       : []),

@@ -88,7 +88,7 @@ function BalanceFigure({ balance, days }: { balance: Balance; days: Usage | unde
 }
 
 function ratesOf({ rates }: Balance): string {
-  return `${credits(rates.lite)} a minute on lite, ${credits(rates.pro)} on pro`;
+  return `credits per minute: lite ${credits(rates.lite)}, pro ${credits(rates.pro)}`;
 }
 
 function JobsFigure({ usage }: { usage: Usage }) {

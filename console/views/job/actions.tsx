@@ -74,7 +74,7 @@ function Cancel({ id }: { id: string }) {
   return (
     <ConfirmButton
       title="Cancel this job?"
-      text="It ends now. What was transcribed until then is charged."
+      text="The job ends at once. You pay for the audio that is transcribed so far."
       confirm="Cancel the job"
       act={async () => client.setQueryData(['job', id], await api.jobs.cancel(id))}
     >
@@ -88,7 +88,7 @@ function Retry({ job, plans }: { job: Pick<Job, 'id' | 'plan'>; plans: readonly 
   const [plan, setPlan] = useState(job.plan);
   const retry = async () => {
     const { id } = await api.jobs.retry(job.id, { plan });
-    say('A new job was made.');
+    say('A new job was created.');
     navigate(`/jobs/${id}`);
   };
   return (
@@ -102,7 +102,7 @@ function Retry({ job, plans }: { job: Pick<Job, 'id' | 'plan'>; plans: readonly 
           options={plans.map((name) => [name, name] as const)}
           value={plan}
           onChange={(event) => setPlan(event.target.value as Job['plan'])}
-          hint="Makes a new job from the stored audio, with the same options. It is charged again."
+          hint="Creates a new job from the stored audio with the same options. It is charged again."
         />
       }
       act={retry}
@@ -123,7 +123,7 @@ function Erase({ id }: { id: string }) {
   return (
     <ConfirmButton
       title="Erase this job?"
-      text="Its transcript, edits, metadata and audio are erased for good, also in its event."
+      text="This erases the transcript, its edits, the metadata and the audio, also in the event. You cannot undo it."
       confirm="Erase"
       act={erase}
     >

@@ -83,7 +83,7 @@ function useUnsavedEdits(isUnsaved: () => boolean): void {
     () =>
       guardLeaving(
         () => unsaved(),
-        () => confirm('An edit is not saved yet. Leave the page and lose it?'),
+        () => confirm('An edit is not saved yet. Leave the page and discard it?'),
       ),
     [],
   );

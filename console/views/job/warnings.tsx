@@ -4,21 +4,21 @@ import { clockTime } from '../../text/format.ts';
 
 /** What can be done about each warning; the message of the API says what happened. */
 const ADVICE: Record<Warning['code'], string> = {
-  prompt_unsupported: 'Another plan may have an engine that takes a prompt: the models of the API say which.',
-  keywords_unsupported: 'Another plan may have an engine that takes keywords: the models of the API say which.',
+  prompt_unsupported: 'Try another plan: its engine may accept a prompt.',
+  keywords_unsupported: 'Try another plan: its engine may accept keywords.',
   speakers_unavailable: 'Transcribe again later to find the speakers; the text will be the same.',
   speakers_uncertain: 'Transcribe again with the number of speakers, if you know it.',
   more_audio_tracks: 'Details list the tracks. Transcribe again with audio_track for another one.',
   duplicate_channels: 'Nothing to do: both channels have the same text.',
   silent_channel: 'Check the recording if somebody should be heard on this channel.',
-  audio_truncated: 'Send the whole file: an upload, a download or a recording of it was interrupted.',
-  no_speech: 'Listen to the recording: it may be silent, or hold music or noise only.',
+  audio_truncated: 'Send the complete file: its upload, download or recording was interrupted.',
+  no_speech: 'Listen to the recording: it may be silent, or contain only music or noise.',
   text_cut: 'Listen to this part and complete its text here, or transcribe again on another plan.',
-  connection_lost: 'If more was said, begin another session; a client can connect again within resume_seconds.',
+  connection_lost: 'If more was said, start another session. A client can reconnect within resume_seconds.',
   audio_gap: 'Nothing to do: the client kept too little of its audio while it was cut off.',
   behind: 'The text is complete. The operator can allow fewer sessions, or choose a faster engine.',
   segment_failed: 'Transcribe again while the audio is kept.',
-  more_warnings: 'The other warnings are of the same kinds.',
+  more_warnings: 'Further warnings are of the same kinds.',
 };
 
 /** The warnings of a job, each with what can be done; a warning about a part of the audio leads there. */

@@ -64,7 +64,7 @@ function JobList({ filters }: { filters: FilterValues }) {
 
 function NoJobs({ filters }: { filters: FilterValues }) {
   if (Object.keys(filters).length > 0) return <Empty title="No jobs match these filters." />;
-  return <Empty title="No jobs yet. Transcribe a file here or from a shell:" command="transcribe call.mp3" />;
+  return <Empty title="No jobs yet. Transcribe a file here, or from a shell:" command="transcribe call.mp3" />;
 }
 
 /** Whether the API would list a new job with these filters. */

@@ -42,7 +42,7 @@ export default function Keys() {
         <Secret
           title={`The new key${made.name ? ` “${made.name}”` : ''}`}
           value={made.key}
-          hint="Keep it now: it is not shown again."
+          hint="Copy it now: it is not shown again."
         />
       )}
       <Dialog isOpen={isOpen} title="New key" onClose={() => setOpen(false)}>

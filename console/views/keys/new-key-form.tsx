@@ -19,11 +19,11 @@ const MEANINGS: Record<Scope, string> = {
 };
 const LIFETIMES = [
   ['', 'never'],
-  ['1', 'in a day'],
+  ['1', 'in 1 day'],
   ['7', 'in 7 days'],
   ['30', 'in 30 days'],
   ['90', 'in 90 days'],
-  ['365', 'in a year'],
+  ['365', 'in 1 year'],
 ] as const;
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { LiveParams } from '#sdk/client/index.ts';
-import { useAccount } from '../../api/queries.ts';
+import { useAccount, usePlanModel } from '../../api/queries.ts';
 import { useStore } from '../../session/store.ts';
 import { Button } from '../../ui/button.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
@@ -24,14 +24,14 @@ export default function Live() {
       <Section title="Microphone">
         <form ref={form} aria-label="Options" onChange={() => setParams(paramsOf(new FormData(form.current!)))}>
           <fieldset className="plain" disabled={isActive}>
-            <Options />
+            <Options plan={params.plan} />
           </fieldset>
         </form>
         {phase === 'idle' && (
           <p>
             <small>
               The browser asks for permission to use the microphone. The audio is sent to this service while you speak,
-              and is charged like any other.
+              and charged as usual.
             </small>
           </p>
         )}
@@ -63,7 +63,7 @@ export default function Live() {
       <LiveText />
       {phase === 'ended' && jobId !== null && (
         <p role="status">
-          The transcript is the job <a href={`#/jobs/${jobId}`}>{jobId}</a>.
+          The transcript is in the job <a href={`#/jobs/${jobId}`}>{jobId}</a>.
         </p>
       )}
     </Page>
@@ -75,9 +75,12 @@ const PLANS = [
   ['pro', 'pro'],
 ] as const;
 
-function Options() {
+/** What the engine of the plan cannot do has no field. */
+function Options({ plan }: { plan: string | undefined }) {
   const account = useAccount().data;
-  const own = ['', `Plan of the account${account ? ` (${account.plan})` : ''}`] as const;
+  const model = usePlanModel(plan);
+  const can = (feature: 'keywords' | 'prompt') => model?.features.includes(feature) ?? true;
+  const own = ['', `Account default${account ? ` (${account.plan})` : ''}`] as const;
   return (
     <>
       <div className="columns">
@@ -87,16 +90,22 @@ function Options() {
           name="language"
           maxLength={35}
           placeholder="en"
-          hint="Empty: detected, if the model can."
+          hint="Empty: detected, if the model supports it."
         />
       </div>
-      <details>
-        <summary>More: words</summary>
-        <div className="columns">
-          <TextArea label="Keywords" name="keywords" rows={2} hint="Names and terms, one per line." />
-          <TextArea label="Context" name="prompt" rows={2} maxLength={1000} hint="What the talk is about." />
-        </div>
-      </details>
+      {(can('keywords') || can('prompt')) && (
+        <details>
+          <summary>Keywords and context</summary>
+          <div className="columns">
+            {can('keywords') && (
+              <TextArea label="Keywords" name="keywords" rows={2} hint="Names and terms, one per line." />
+            )}
+            {can('prompt') && (
+              <TextArea label="Context" name="prompt" rows={2} maxLength={1000} hint="What the talk is about." />
+            )}
+          </div>
+        </details>
+      )}
     </>
   );
 }

@@ -105,7 +105,7 @@ function apply(update: LiveUpdate): void {
       warnings: [
         ...new Set([
           ...warnings,
-          'The connection was away for too long, or the session had ended: a part of the audio is lost.',
+          'The connection was lost for too long, or the session had ended: a part of the audio is lost.',
         ]),
       ],
     });

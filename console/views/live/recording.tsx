@@ -10,8 +10,8 @@ const QUIET_MS = 5_000;
 export function Recording() {
   const { phase, startedAtMs, isConnected } = useStore(live);
   const nowMs = useNow();
-  if (phase === 'starting') return <span role="status">The microphone is opened…</span>;
-  if (phase === 'finishing') return <span role="status">The last words are transcribed…</span>;
+  if (phase === 'starting') return <span role="status">Opening the microphone…</span>;
+  if (phase === 'finishing') return <span role="status">Transcribing the last words…</span>;
   return (
     <>
       <span role="timer">{clockTime(Math.max(0, nowMs - startedAtMs) / 1_000)}</span>
@@ -29,15 +29,17 @@ function Level() {
 function Quiet({ nowMs }: { nowMs: number }) {
   const { quietSinceMs } = useStore(sound);
   if (nowMs - quietSinceMs < QUIET_MS) return null;
-  return <span role="status">Nothing is heard. Is it the right microphone?</span>;
+  return <span role="status">No sound. Check that this is the right microphone.</span>;
 }
 
 function Lost() {
   const { waitingSeconds } = useStore(sound);
   return (
     <span className="wrong">
-      <span role="status">The connection is lost. What you say is kept, and sent if it is back within a minute.</span>{' '}
-      <span>{Math.round(waitingSeconds)} s wait to be sent.</span>
+      <span role="status">
+        The connection is lost. The audio is kept, and sent when the connection is back within a minute.
+      </span>{' '}
+      <span>{Math.round(waitingSeconds)} s are waiting.</span>
     </span>
   );
 }

@@ -68,7 +68,7 @@ function Credits({ account, reload }: { account: Account; reload: () => Promise<
     const note = textOf(given, 'note');
     await operator.accounts.addCredits(account.id, { amount, ...(note && { note }) });
     await Promise.all([reload(), queryClient.invalidateQueries({ queryKey: ['operator', 'ledger', account.id] })]);
-    say(amount > 0 ? `${credits(amount)} credits were added.` : `${credits(-amount)} credits were taken away.`);
+    say(amount > 0 ? `${credits(amount)} credits were added.` : `${credits(-amount)} credits were removed.`);
   };
   return (
     <Section title="Credits">
@@ -80,7 +80,7 @@ function Credits({ account, reload }: { account: Account; reload: () => Promise<
             type="number"
             step="any"
             required
-            hint="Below zero to take credits away."
+            hint="A negative amount removes credits."
           />
           <TextField label="Note" name="note" maxLength={500} hint="Shown in the ledger." />
         </div>

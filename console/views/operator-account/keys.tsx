@@ -37,7 +37,7 @@ export function Keys({ accountId }: { accountId: string }) {
   };
   return (
     <>
-      {made && <Secret title="The new key" value={made.key} hint="It is shown only here." />}
+      {made && <Secret title="The new key" value={made.key} hint="Copy it now: it is not shown again." />}
       <ListRows list={list} label="Keys" columns={keyColumns(revoke)} empty={<Empty title="No keys yet" />} />
       <NewKeyForm create={create} />
     </>

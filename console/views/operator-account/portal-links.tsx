@@ -8,8 +8,8 @@ import { SelectField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 
 const LIFETIMES = [
-  ['3600', 'an hour'],
-  ['86400', 'a day'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
   ['604800', '7 days'],
 ] as const;
 
@@ -23,19 +23,17 @@ export function PortalLinks({ accountId }: { accountId: string }) {
   };
   return (
     <Section title="Portal link">
-      <p>
-        Whoever opens the link is signed in with a key of its own, which is among the keys and can be revoked there.
-      </p>
+      <p>Anyone who opens the link is signed in with a key of its own. Revoke that key to end the access.</p>
       {made && (
         <Secret
           title="The link"
           value={new URL(made.url, location.href).href}
-          hint="It is shown only here. The key in it is after the #, which browsers send to no server."
+          hint="Copy it now: it is not shown again. Browsers do not send the key in it to any server."
         />
       )}
       <RequestForm label="New portal link" submitLabel="Create" send={create}>
         <SelectField label="Valid for" name="expires_in" options={LIFETIMES} defaultValue="86400" />
-        <ScopeFields hint="What the link allows." />
+        <ScopeFields hint="What the link allows. Choose at least one." />
       </RequestForm>
     </Section>
   );

@@ -13,7 +13,7 @@ const COLUMNS: Column<UsageRow>[] = [
   { head: 'Failed', cell: ({ failed }) => failed, isNumber: true },
   { head: 'Canceled', cell: ({ canceled }) => canceled, isNumber: true },
   { head: 'Audio', cell: ({ audio_seconds }) => clockTime(audio_seconds), isNumber: true },
-  { head: 'Billed', cell: ({ billed_seconds }) => clockTime(billed_seconds), isNumber: true },
+  { head: 'Charged', cell: ({ billed_seconds }) => clockTime(billed_seconds), isNumber: true },
   { head: 'Credits', cell: ({ cost }) => credits(cost), isNumber: true },
 ];
 
@@ -32,7 +32,7 @@ export function UsageTab({ accountId }: { accountId: string }) {
       <Query of={usage}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No job has ended in this time" />
+            <Empty title="No jobs ended in this period" />
           ) : (
             <Table label="Usage" rows={data.toReversed()} keyOf={({ start }) => start} columns={COLUMNS} />
           )

@@ -2,6 +2,7 @@ import type { AuditEntry } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
+import { AccountLink } from '../../operator/account-link.tsx';
 import { ListRows } from '../../parts/list-rows.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
@@ -28,20 +29,15 @@ const COLUMNS: Column<AuditEntry>[] = [
   },
   {
     head: 'Account',
-    cell: ({ account_id }) =>
-      account_id === '' ? (
-        'all'
-      ) : (
-        <a href={`#/operator/accounts/${account_id}`}>
-          <code>{account_id}</code>
-        </a>
-      ),
+    width: 12,
+    cell: ({ account_id }) => (account_id === '' ? 'all' : <AccountLink id={account_id} />),
   },
   {
     head: 'What',
+    wraps: true,
     cell: ({ target_id, details, request_id }) => (
-      <span>
-        <code>{target_id}</code> <small>{JSON.stringify(details)}</small> <small>by {request_id}</small>
+      <span title={`Request ${request_id}`}>
+        <code>{target_id}</code> <small>{textOf(details)}</small>
       </span>
     ),
   },
@@ -61,9 +57,18 @@ export default function AuditView() {
         <FilterSelect name="action" label="Action" values={ACTIONS} />
         <FilterText name="account_id" label="Account" placeholder="acct_…" />
       </Filters>
-      <ListRows list={list} label="Changes" columns={COLUMNS} empty={<Empty title="Nothing was changed" />} />
+      <ListRows list={list} label="Changes" columns={COLUMNS} empty={<Empty title="No changes yet" />} />
     </Page>
   );
+}
+
+/** What was changed: `plan pro, credits 5000`. */
+function textOf(details: AuditEntry['details']): string {
+  const parts = Object.entries(details).map(([name, value]) => {
+    const shown = Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value);
+    return `${name.replaceAll('_', ' ')} ${shown}`;
+  });
+  return parts.join(', ');
 }
 
 /** A user or a key; without both, the operator's token. */

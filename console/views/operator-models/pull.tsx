@@ -39,7 +39,7 @@ export function Pull({ pull, host }: { pull: ModelPull; host: string }) {
   }
   return (
     <Section title={`${model} is on ${host}`}>
-      <p>Restart the service to use it. The settings name it, unless the service is to choose the best model itself:</p>
+      <p>Restart the service to use it. The service chooses the best model itself; this setting names one:</p>
       <Code label="Setting" text={`ENGINE_PRO=sherpa-onnx:${model}`} />
       <p className="hint">
         Remove it with <code>{typed(`models remove ${model}`)}</code>.

@@ -32,8 +32,8 @@ export default function SettingsView() {
   return (
     <Page title="Settings">
       <p>
-        Of the node that answered, with durations in milliseconds. Settings are environment variables, read at the
-        start; the values of secrets are not shown.
+        The environment variables that the node which answered has read at its start. Durations are in milliseconds;
+        secrets are hidden.
       </p>
       <Filters>
         <FilterText name="text" label="Search" />
@@ -53,7 +53,12 @@ export default function SettingsView() {
   );
 }
 
+/** As the setting is written: 10/60 for 10 requests in 60 s, 3,20 for lite and pro. */
 function showValue(value: unknown): string {
-  if (value === null) return 'not set';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (value === null || (Array.isArray(value) && value.length === 0)) return 'not set';
+  if (Array.isArray(value)) return value.map(showValue).join(',');
+  if (typeof value !== 'object') return String(value);
+  const { count, windowMs, lite, pro } = value as Record<string, number>;
+  if (count !== undefined && windowMs !== undefined) return `${count}/${windowMs / 1_000}`;
+  return lite === undefined ? JSON.stringify(value) : `${lite},${pro}`;
 }

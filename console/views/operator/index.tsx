@@ -42,32 +42,67 @@ export default function OperatorView() {
   );
 }
 
-function Figures({ overview: { now, version, accounts, jobs, deliveries, webhooks, nodes } }: { overview: Overview }) {
-  const link = (href: string, text: number) => (
-    <a key={href} href={href}>
-      {text}
-    </a>
-  );
+function Figures({ overview: { version, accounts, jobs, deliveries, webhooks, nodes } }: { overview: Overview }) {
   return (
-    <Section title="Now">
+    <Section>
       <Facts
         rows={[
-          ['Jobs queued', link('#/operator/jobs?status=queued', jobs.queued)],
-          ['Oldest queued job', waitOf(jobs.queued, jobs.oldest_queued_seconds)],
-          ['Jobs processing', link('#/operator/jobs?status=processing', jobs.processing)],
-          ['Deliveries due', deliveries.due],
-          ['Oldest due delivery', waitOf(deliveries.due, deliveries.oldest_due_seconds)],
-          ['Webhooks active', webhooks.active],
-          ['Webhooks disabled', link('#/operator/webhooks?active=false', webhooks.disabled)],
-          ['Accounts', link('#/operator/accounts', accounts)],
-          ['Nodes alive', nodes.alive],
-          ['Nodes not ready', nodes.not_ready],
+          [
+            'Jobs queued',
+            <Count
+              key="queued"
+              href="#/operator/jobs?status=queued"
+              value={jobs.queued}
+              note={oldest(jobs.queued, jobs.oldest_queued_seconds)}
+            />,
+          ],
+          [
+            'Jobs processing',
+            <Count key="processing" href="#/operator/jobs?status=processing" value={jobs.processing} />,
+          ],
+          [
+            'Deliveries due',
+            <Count key="due" value={deliveries.due} note={oldest(deliveries.due, deliveries.oldest_due_seconds)} />,
+          ],
+          [
+            'Webhooks',
+            <Count
+              key="webhooks"
+              href={webhooks.disabled > 0 ? '#/operator/webhooks?active=false' : '#/operator/webhooks'}
+              value={webhooks.active + webhooks.disabled}
+              note={webhooks.disabled > 0 && `${webhooks.disabled} disabled`}
+            />,
+          ],
+          ['Accounts', <Count key="accounts" href="#/operator/accounts" value={accounts} />],
+          [
+            'Nodes',
+            <Count key="nodes" value={nodes.alive} note={nodes.not_ready > 0 && `${nodes.not_ready} not ready`} />,
+          ],
           ['Version', version],
-          ['As of', <Time key="now" at={now} exact />],
         ]}
       />
     </Section>
   );
+}
+
+function Count({ value, note, href }: { value: number; note?: string | false; href?: string }) {
+  const figure = <span className="figure">{value}</span>;
+  return (
+    <>
+      {href ? (
+        <a className="figure-link" href={href}>
+          {figure}
+        </a>
+      ) : (
+        figure
+      )}
+      {note && <small> {note}</small>}
+    </>
+  );
+}
+
+function oldest(count: number, seconds: number): string | false {
+  return count > 0 && `oldest waits ${waitOf(seconds)}`;
 }
 
 const NODE_COLUMNS: Column<Node>[] = [

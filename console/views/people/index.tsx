@@ -42,7 +42,7 @@ function Team({ own }: { own: Me }) {
         <Secret
           title={`The link for ${made.email ?? `a new ${made.role}`}`}
           value={new URL(made.url, location.origin).href}
-          hint="Give it to the person: it holds for 7 days, and once. It is not shown again."
+          hint="Send it to the person now: it is not shown again. It works once, within 7 days."
         />
       )}
       <Dialog isOpen={isOpen} title="Invite" onClose={() => setOpen(false)}>

@@ -17,7 +17,7 @@ export function InvitationList() {
     await client.invalidateQueries({ queryKey: ['invitations'] });
   };
   const columns: Column<Invitation>[] = [
-    { head: 'For', cell: ({ email }) => email ?? 'whoever has the link' },
+    { head: 'For', cell: ({ email }) => email ?? 'anyone with the link' },
     { head: 'Role', width: 6, phone: 'side', cell: ({ role }) => role },
     { head: 'Made', width: 7.5, phone: 'hidden', cell: (invitation) => <Time at={invitation.created_at} /> },
     { head: 'Ends', width: 7.5, cell: (invitation) => <Time at={invitation.expires_at} /> },
@@ -35,5 +35,7 @@ export function InvitationList() {
       ),
     },
   ];
-  return <ListRows list={list} label="Open invitations" columns={columns} empty={<Empty title="None." />} />;
+  return (
+    <ListRows list={list} label="Open invitations" columns={columns} empty={<Empty title="No open invitations." />} />
+  );
 }

@@ -11,14 +11,14 @@ export function InviteForm({ onMade }: { onMade: (invitation: NewInvitation) => 
     await onMade(await people.invite({ role: given.get('role') as Role, ...(email && { email }) }));
   };
   return (
-    <RequestForm label="Invite" submitLabel="Make a link" send={send}>
+    <RequestForm label="Invite" submitLabel="Create a link" send={send}>
       <SelectField label="Role" name="role" options={ROLES} defaultValue="member" hint={ROLE_HINT} />
       <TextField
         label="Email"
         name="email"
         type="email"
         autoComplete="off"
-        hint="Only this address may use the link; without one, whoever has it. No mail is sent."
+        hint="Only this address can use the link. Empty: anyone with the link. No email is sent."
       />
     </RequestForm>
   );

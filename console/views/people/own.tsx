@@ -44,7 +44,7 @@ export function Own({ own }: { own: Me }) {
           send={(given) => change(given, 'Your password is changed; other sessions have ended.')}
         >
           <TextField
-            label="Password of now"
+            label="Current password"
             name="current_password"
             type="password"
             autoComplete="current-password"

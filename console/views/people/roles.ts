@@ -7,4 +7,4 @@ export const ROLES: readonly (readonly [Role, string])[] = [
   ['viewer', 'viewer'],
 ];
 
-export const ROLE_HINT = 'Owners manage people and all keys; members transcribe and make keys; viewers read.';
+export const ROLE_HINT = 'Owners manage people and all keys. Members transcribe and create keys. Viewers only read.';

@@ -85,7 +85,7 @@ function columns({ own, changeRole, remove }: Actions): Column<User>[] {
         look="quiet"
         className="danger"
         title={isSelf ? 'Leave the account?' : `Remove ${user.name}?`}
-        text="The sessions in this account end at once. Keys that were made remain."
+        text="The sessions in this account end at once. The keys remain."
         confirm={isSelf ? 'Leave' : 'Remove'}
         act={() => remove(user)}
         aria-label={isSelf ? 'Leave the account' : `Remove ${user.name}`}

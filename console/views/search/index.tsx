@@ -24,7 +24,7 @@ export default function SearchView() {
     >
       <Filters>
         <FilterText name="q" label="Words" placeholder={'budget "annual report" -draft'} />
-        <FilterText name="language" label="Language" placeholder="en" />
+        <FilterText name="language" label="Language" placeholder="Language, such as en" />
         <FilterRange after="created_after" before="created_before" />
       </Filters>
       {asked ? <Results key={JSON.stringify(asked)} asked={asked} /> : <Help />}
@@ -47,10 +47,10 @@ function wordsOf({ q, language, created_after, created_before }: FilterValues): 
 
 function Help() {
   return (
-    <Empty title="Find what was said in all transcripts.">
+    <Empty title="Search all transcripts by what was said.">
       <p>
-        Words match in all their forms and stand near each other; <code>"a phrase"</code> as it is written,{' '}
-        <code>-not</code> leaves out, <code>or</code> takes either side.
+        Several words match near each other, in all their forms. <code>"a phrase"</code> matches exactly,{' '}
+        <code>-word</code> leaves transcripts out, <code>or</code> matches either side.
       </p>
     </Empty>
   );
@@ -68,7 +68,7 @@ function Results({ asked }: { asked: Asked }) {
     <Query of={query}>
       {({ pages }) => {
         const found = pages.flatMap(({ data }) => data);
-        if (found.length === 0) return <Empty title="No transcript holds these words." />;
+        if (found.length === 0) return <Empty title="No transcript contains these words." />;
         return (
           <>
             <p className="hidden" role="status">

@@ -26,7 +26,7 @@ export default function SignIn() {
 /** Somebody of an account opens a page of the operator. */
 function OperatorSignIn() {
   return (
-    <Centred title="Sign in" text="This page is the operator's: it needs the operator's token, beside your key.">
+    <Centred title="Sign in" text="This page is for operators. Enter the operator's token.">
       <Section>
         <KeyForm />
       </Section>

@@ -40,7 +40,7 @@ export function KeyForm() {
       </RequestForm>
       <p>
         <small>
-          The operator makes keys: <code>{typed('keys create acct_…')}</code>. The operator&apos;s token is in{' '}
+          The operator creates keys: <code>{typed('keys create acct_…')}</code>. The operator&apos;s token is in{' '}
           <code>DATA_DIR/admin-token</code>.
         </small>
       </p>

@@ -1,13 +1,13 @@
 const SENTENCES: Readonly<Record<string, string>> = {
-  no_user: 'Nobody here has this sign-in. Ask an owner for an invitation, and open its link.',
-  no_account: 'You belong to no account any more. Ask for an invitation.',
-  no_email: 'The provider did not say your email, which is needed the first time.',
-  other_email: 'The invitation is for another email than the one that the provider has verified.',
+  no_user: 'No user has this sign-in. Ask an owner for an invitation, then open its link.',
+  no_account: 'You no longer belong to an account. Ask an owner for an invitation.',
+  no_email: 'The provider did not share your email address. Allow it to, then sign in again.',
+  other_email: 'The invitation is for another email address. Sign in with that address, or ask for another invitation.',
   no_invitation: 'The invitation was used, deleted, or is older than 7 days. Ask for a new one.',
   conflict: 'Another user has this email, or the account is full. Ask an owner.',
-  set_up_already: 'The service has its first user already. Sign in.',
+  set_up_already: 'This service is set up already. Sign in.',
   expired: 'The sign-in took longer than 10 minutes, or began in another browser. Try again.',
-  cancelled: 'The sign-in was cancelled at the provider.',
+  cancelled: 'The sign-in was canceled at the provider. Try again.',
 };
 
 /** Why a sign-in at the OpenID provider ended here. @param code  of the address */

@@ -15,11 +15,14 @@ export function SetupForm({ token, ways }: { token: string | null; ways: WaysToS
     enter(await signIn.setUp({ token, ...fields, ...(accountName && { account_name: accountName }) }));
   };
   return (
-    <Centred title="Welcome to Verbatim" text="You are the first here: you become the owner, and run the service.">
+    <Centred
+      title="Welcome to Verbatim"
+      text="You are the first user: you become the owner of an account and the operator of this service."
+    >
       <Section>
         {ways.oidc && <ProviderButton name={ways.oidc.name} token={{ setup: token }} />}
         {ways.password && (
-          <RequestForm label="First user" submitLabel="Begin" send={send}>
+          <RequestForm label="First user" submitLabel="Create the account" send={send}>
             <NameField autoFocus />
             <EmailField />
             <NewPasswordField />
@@ -27,7 +30,7 @@ export function SetupForm({ token, ways }: { token: string | null; ways: WaysToS
               label="Team"
               name="account_name"
               maxLength={200}
-              hint="The name of the account; yours without one."
+              hint="The name of the account. Empty: your name."
             />
           </RequestForm>
         )}
@@ -38,14 +41,14 @@ export function SetupForm({ token, ways }: { token: string | null; ways: WaysToS
 
 function WithoutToken() {
   return (
-    <Centred title="Sign in" text="Nobody has signed up here yet.">
+    <Centred title="Sign in" text="This service has no users yet.">
       <Section>
         <p>
-          The start of the service shows a link to this page that ends in <code>#setup=…</code>: open it to become the
-          owner. It is in the log, too.
+          To become the owner, open the setup link that the service shows at its start and in its log. It ends in{' '}
+          <code>#setup=…</code>.
         </p>
       </Section>
-      <WithKey />
+      <WithKey isOpen />
     </Centred>
   );
 }

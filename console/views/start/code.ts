@@ -1,6 +1,6 @@
 import { typed } from '../../text/command.ts';
 
-export type WayName = 'curl' | 'sdk' | 'openai' | 'cli';
+export type WayName = 'curl' | 'cli' | 'sdk' | 'python' | 'openai';
 
 type Way = { name: WayName; title: string; code: (origin: string) => string };
 
@@ -27,14 +27,26 @@ ${typed('transcribe call.mp3')} --metadata '{"start":"cli"}'`,
       [
         "import { Verbatim } from '@verbatim/sdk';",
         '',
-        `const client = new Verbatim({ baseUrl: '${origin}', apiKey: process.env.VERBATIM_API_KEY });`,
+        `const client = new Verbatim({ baseUrl: '${origin}' });`,
         "const job = await client.transcribe({ path: 'call.mp3' }, { metadata: { start: 'sdk' } });",
         'console.log(job.text);',
       ].join('\n'),
   },
   {
+    name: 'python',
+    title: 'Python',
+    code: (origin) =>
+      [
+        'from verbatim_sdk import Verbatim',
+        '',
+        `with Verbatim(base_url="${origin}") as client:`,
+        '    job = client.transcribe("call.mp3", metadata={"start": "python"})',
+        '    print(job["text"])',
+      ].join('\n'),
+  },
+  {
     name: 'openai',
-    title: "OpenAI's clients",
+    title: "OpenAI's Python client",
     code: (origin) =>
       [
         'import os',

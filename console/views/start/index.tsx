@@ -7,15 +7,15 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { useArrivals } from './arrivals.ts';
 import { RECEIVERS, WAYS } from './code.ts';
 
-/** Five ways to use the service, with its address filled in; each says when its job or delivery has arrived. */
+/** Ways to use the service, with its address filled in; each says when its job or delivery has arrived. */
 export default function Start() {
   const arrived = useArrivals();
   const origin = location.origin;
   return (
     <Page title="Start">
       <p>
-        The examples read the key from the variable <code>VERBATIM_API_KEY</code>. Make one in <a href="#/keys">Keys</a>
-        . Each example says when it has arrived; leave this page open.
+        Set <code>VERBATIM_API_KEY</code> to a key from <a href="#/keys">Keys</a>, and run an example: this page shows
+        when its job arrives. <a href="/docs/clients">Clients</a> says how to install them.
       </p>
       {WAYS.map(({ name, title, code }) => (
         <Section key={name} title={title} actions={<Arrival jobId={arrived.jobs[name]} />}>
@@ -24,9 +24,9 @@ export default function Start() {
       ))}
       <Section title="Receive webhooks" actions={<Arrival delivered={arrived.delivery} />}>
         <p>
-          Register the address of your receiver in <a href="#/webhooks">Webhooks</a>, keep its secret as{' '}
-          <code>VERBATIM_SECRET</code>, and answer 2xx. On your own machine, <code>{typed('listen')}</code> forwards
-          events without a public address.
+          Add the URL of your receiver in <a href="#/webhooks">Webhooks</a> and set <code>VERBATIM_SECRET</code> to its
+          secret. Without a public address, <code>{typed('listen --forward-to localhost:3000')}</code> forwards the
+          events to your machine.
         </p>
         <Tabs
           label="Receiver"
@@ -50,14 +50,14 @@ function Arrival({
 }) {
   let link: ReactNode = null;
   if (jobId) {
-    link = <a href={`#/jobs/${jobId}`}>its job</a>;
+    link = <a href={`#/jobs/${jobId}`}>Open the job</a>;
   }
   if (delivered) {
-    link = <a href={`#/webhooks/${delivered.webhookId}/deliveries/${delivered.id}`}>the delivery</a>;
+    link = <a href={`#/webhooks/${delivered.webhookId}/deliveries/${delivered.id}`}>Open the delivery</a>;
   }
   return (
     <span role="status">
-      {link ? <Badge tone="good">it arrived</Badge> : <Badge>waiting</Badge>} {link}
+      {link ? <Badge tone="good">received</Badge> : <Badge>waiting</Badge>} {link}
     </span>
   );
 }

@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
-import { api } from '../../api/client.ts';
-import { useAccount } from '../../api/queries.ts';
+import { useAccount, usePlanModel } from '../../api/queries.ts';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { checkMetadata, type OptionValues } from './options.ts';
 
 const LIFETIMES = [
-  ['', 'Default of the service'],
+  ['', 'Service default'],
   ['3600', '1 hour'],
   ['86400', '1 day'],
   ['604800', '7 days'],
@@ -14,13 +12,7 @@ const LIFETIMES = [
 /** The fields of POST /v1/transcribe. What the engine of the plan cannot do has no field. */
 export function JobOptions({ values }: { values: OptionValues }) {
   const account = useAccount().data;
-  const models = useQuery({
-    queryKey: ['models'],
-    queryFn: ({ signal }) => api.models.list({ signal }),
-    staleTime: 60_000,
-  });
-  const plan = values['plan'] || account?.plan;
-  const model = models.data?.find(({ id }) => id === plan);
+  const model = usePlanModel(values['plan']);
   const can: Can = (feature) => model === undefined || model.features.some((name) => name === feature);
   const languages = model?.languages;
   return (
@@ -30,7 +22,7 @@ export function JobOptions({ values }: { values: OptionValues }) {
           <SelectField
             label="Plan"
             name="plan"
-            options={[['', `Plan of the account${account ? ` (${account.plan})` : ''}`], ...PLANS]}
+            options={[['', `Account default${account ? ` (${account.plan})` : ''}`], ...PLANS]}
           />
         )}
         <TextField
@@ -38,14 +30,14 @@ export function JobOptions({ values }: { values: OptionValues }) {
           name="language"
           maxLength={35}
           placeholder="en"
-          hint={languages ? `Empty: detected. ${shortList(languages)}` : 'Empty: detected, if the model can.'}
+          hint={languages ? `Empty: detected. ${shortList(languages)}` : 'Empty: detected, if the model supports it.'}
         />
         <SelectField label="Keep the job for" name="delete_after_seconds" options={LIFETIMES} />
       </div>
       {model?.upgrade_command && (
         <p className="hint">
-          The engine of this plan, {model.engine}, mishears many words. The operator gets a better one by{' '}
-          <code>{model.upgrade_command}</code> and a restart.
+          The engine of this plan, {model.engine}, mishears many words. For better text, the operator runs{' '}
+          <code>{model.upgrade_command}</code> and restarts the service.
         </p>
       )}
       <FeatureFields can={can} />
@@ -68,14 +60,14 @@ function FeatureFields({ can }: { can: Can }) {
   return (
     <div className="columns">
       <CheckField label="Times of words" name="words" hint="For the player and exact captions." />
-      {can('diarize') && <CheckField label="Speakers" name="diarize" hint="Labels who says what." />}
+      {can('diarize') && <CheckField label="Speakers" name="diarize" hint="Labels who speaks." />}
       <CheckField
         label="Separate channels"
         name="multichannel"
         hint="For calls with one speaker per channel. Each distinct channel is charged."
       />
       {can('translate') && (
-        <CheckField label="Translate into English" name="translate" hint="Replaces the spoken language." />
+        <CheckField label="Translate into English" name="translate" hint="The text is in English only." />
       )}
     </div>
   );
@@ -84,7 +76,7 @@ function FeatureFields({ can }: { can: Can }) {
 function MoreFields({ can, metadata }: { can: Can; metadata: ReturnType<typeof checkMetadata> }) {
   return (
     <details>
-      <summary>More: words, track, metadata</summary>
+      <summary>Words, track, metadata</summary>
       <div className="columns">
         {can('keywords') && (
           <TextArea label="Keywords" name="keywords" rows={3} hint="Names and terms, one per line." />
@@ -97,7 +89,7 @@ function MoreFields({ can, metadata }: { can: Can; metadata: ReturnType<typeof c
           name="replacements"
           rows={3}
           placeholder="cooper netties = Kubernetes"
-          hint="Whole words of the transcript, in any case; one pair per line."
+          hint="Replaces whole words, in any case. One pair per line."
         />
       </div>
       <TextField

@@ -37,7 +37,7 @@ export function Ledger() {
           { head: 'Amount', width: 7, isNumber: true, cell: ({ amount }) => signed(amount) },
           { head: 'Held', width: 6, isNumber: true, cell: ({ held }) => signed(held) },
           { head: 'Balance', width: 7, isNumber: true, cell: (entry) => credits(entry.balance.amount) },
-          { head: 'About', cell: (entry) => <About entry={entry} /> },
+          { head: 'Job or note', cell: (entry) => <About entry={entry} /> },
         ]}
         empty={<NoEntries isUnlimited={balance?.unlimited ?? false} />}
       />
@@ -46,7 +46,7 @@ export function Ledger() {
 }
 
 function NoEntries({ isUnlimited }: { isUnlimited: boolean }) {
-  if (isUnlimited) return <Empty title="The account is unlimited: it has no balance, and its ledger stays empty." />;
+  if (isUnlimited) return <Empty title="The account is unlimited: it has no balance and no ledger." />;
   return <Empty title="No entries yet. The operator adds credits:" command="accounts credit acct_… 100" />;
 }
 

@@ -79,7 +79,7 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
   const shown = MEASURES[measure] ?? MEASURES.minutes;
   const nameOf = useMemo(() => groupNames(group, keys), [group, keys]);
   const series = useMemo(() => usageSeries(usage, shown.figureOf, nameOf), [usage, shown, nameOf]);
-  if (usage.data.length === 0) return <Empty title="No job ended in this time." command="transcribe call.mp3" />;
+  if (usage.data.length === 0) return <Empty title="No jobs ended in this period." command="transcribe call.mp3" />;
   const rows = usage.data.toReversed();
   const total = (value: (row: UsageRow) => number) => usage.data.reduce((sum, row) => sum + value(row), 0);
   return (
@@ -161,7 +161,7 @@ function daysAgo(days: number): string {
 }
 
 function spanLabel(days: number): string {
-  if (days === 1) return 'a day';
-  if (days === 366) return 'a year';
+  if (days === 1) return '1 day';
+  if (days === 366) return '1 year';
   return days > 366 ? `${Math.round(days / 366)} years` : `${days} days`;
 }

@@ -44,7 +44,7 @@ function Toggle({ webhook: { id, active }, keep }: { webhook: Webhook; keep: (ch
       look="plain"
       title="Disable this webhook?"
       confirm="Disable"
-      text="What waits for it is dropped. New events are kept, and can be recovered once it is enabled again."
+      text="Waiting deliveries are dropped. New events are kept: recover them after you enable the webhook."
       act={() => set(false)}
     >
       Disable

@@ -71,14 +71,16 @@ function Redeliver({ webhook, rows, selection }: { webhook: Webhook; rows: Deliv
         look="plain"
         title={`Send ${countOf(events)} again?`}
         confirm="Send again"
-        text={`${chosen.length} chosen deliveries belong to ${countOf(events)}. Each event is sent once, beginning with attempt 1, with new delivery ids.`}
+        text={`${chosen.length} chosen deliveries belong to ${countOf(events)}. Each event is sent once, from attempt 1, with new delivery ids.`}
         act={send}
         disabled={chosen.length === 0 || isTooMany || !webhook.active}
       >
         Send {chosen.length > 0 ? `${chosen.length} ` : ''}again
       </ConfirmButton>
-      {isTooMany && <span className="hint">At most {MAX_REDELIVERED} at once; recover sends all of a time.</span>}
-      {!webhook.active && <span className="hint">Enable the webhook before you send to it again.</span>}
+      {isTooMany && (
+        <span className="hint">At most {MAX_REDELIVERED} at once. Recover sends all events of a period.</span>
+      )}
+      {!webhook.active && <span className="hint">Enable the webhook first.</span>}
     </>
   );
 }

@@ -60,7 +60,7 @@ function StateFacts({ webhook }: { webhook: Webhook }) {
       />
       {webhook.disabled_reason === 'consecutive_failures' && (
         <p className="notice problem">
-          Nothing is sent to this webhook. Repair its receiver, enable the webhook, then recover the events since{' '}
+          Deliveries are stopped. Repair the receiver, enable the webhook, then recover the events since{' '}
           <Time at={webhook.failing_since ?? webhook.disabled_at} exact />:{' '}
           <a href={`#/webhooks/${webhook.id}?tab=recover`}>Recover</a>
         </p>
@@ -104,16 +104,16 @@ function Charts({ metrics }: { metrics: WebhookMetrics }) {
             ['Succeeded', percent(totals.successRate)],
             ['Failed', totals.failed],
             ['Dropped', totals.dropped],
-            [`p95 of the slowest ${metrics.bucket}`, milliseconds(totals.highestP95Ms)],
+            [`Duration, p95 of the slowest ${metrics.bucket}`, milliseconds(totals.highestP95Ms)],
             ['Waiting now', waiting],
           ]}
         />
         {metrics.truncated && (
-          <p className="hint">There are too many attempts to count them all: the figures leave out the oldest.</p>
+          <p className="hint">There are too many attempts to count: the figures leave out the oldest.</p>
         )}
       </Section>
       {totals.attempts === 0 ? (
-        <Empty title="No attempts in this time" />
+        <Empty title="No attempts in this period" />
       ) : (
         <Suspense fallback={<Loading />}>
           <div className="charts">

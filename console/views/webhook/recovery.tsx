@@ -12,10 +12,10 @@ import { say } from '../../ui/toast.tsx';
 import { recoverAll } from './recover-all.ts';
 
 const STATUSES = [
-  ['', 'All that it did not accept'],
+  ['', 'All that were not accepted'],
   ['failed', 'Failed'],
   ['dropped', 'Dropped'],
-  ['none', 'Never sent to it'],
+  ['none', 'Never sent'],
 ] as const;
 const DAY_MS = 86_400_000;
 
@@ -40,8 +40,8 @@ export function Recovery({ webhook }: { webhook: Webhook }) {
   return (
     <Section title="Recover missed events">
       <p>
-        Every event of a time that this webhook did not accept is sent again. Events that wait, and tests, are left out,
-        so the same request twice sends nothing twice.
+        Sends again every event of a period that this webhook has not accepted. Pending events and tests are left out,
+        so nothing is sent twice.
       </p>
       <RequestForm label="Recover" submitLabel="Count" look="plain" send={count}>
         <div className="columns">
@@ -79,10 +79,10 @@ export function Recovery({ webhook }: { webhook: Webhook }) {
               Send {counted.events === 1 ? '1 event' : `${counted.events} events`} again
             </ActionButton>
           ) : (
-            <p className="hint">Enable the webhook before you send to it again.</p>
+            <p className="hint">Enable the webhook first.</p>
           )}
           <Button look="quiet" onClick={() => setCounted(null)}>
-            Send nothing
+            Cancel
           </Button>
         </div>
       )}

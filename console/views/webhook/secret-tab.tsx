@@ -10,9 +10,9 @@ import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const OVERLAPS = [
-  ['86400', 'Signs too for a day'],
-  ['3600', 'Signs too for an hour'],
-  ['0', 'Ends at once: it has leaked'],
+  ['86400', 'Also signs for 1 day'],
+  ['3600', 'Also signs for 1 hour'],
+  ['0', 'Stops signing at once, because it leaked'],
 ] as const;
 
 /** Which secret signs what, until when, and a new secret. */
@@ -35,26 +35,26 @@ export function SecretTab({ webhook, keep }: { webhook: Webhook; keep: (changed:
         <Secret
           title="The new secret"
           value={made}
-          hint="It is shown only here. Give it to your server; deliveries are signed with it from now on."
+          hint="Copy it now to your server: it is not shown again. It signs deliveries from now on."
         />
       )}
       {mayWrite && (
         <>
           <SelectField
-            label="The secret before"
+            label="Old secret"
             name="overlap"
             options={OVERLAPS}
             value={overlap}
             onChange={(event) => setOverlap(event.target.value)}
-            hint="During an overlap both secrets sign, and a receiver may have either of them."
+            hint="While both secrets sign, the receiver can have either of them."
           />
           <ConfirmButton
-            title="Make a new secret?"
-            confirm="Make a new secret"
+            title="Create a new secret?"
+            confirm="Create a new secret"
             text={
               overlap === '0'
                 ? 'Your server refuses deliveries until it has the new secret.'
-                : 'Give the new secret to your server before the overlap ends.'
+                : 'Copy the new secret to your server before the old one stops signing.'
             }
             act={rotate}
           >
@@ -71,10 +71,10 @@ function SigningTable({ endsAt, prefix }: { endsAt: string | null; prefix: strin
   const until = isOverlap ? <Time at={endsAt} exact /> : null;
   const rows = [
     { header: `${prefix}Signature`, by: 'the secret', until: 'no end' },
-    ...(isOverlap ? [{ header: `${prefix}Signature-Previous`, by: 'the secret before', until }] : []),
+    ...(isOverlap ? [{ header: `${prefix}Signature-Previous`, by: 'the old secret', until }] : []),
     {
       header: 'webhook-signature',
-      by: isOverlap ? 'both, one after the other' : 'the secret',
+      by: isOverlap ? 'both secrets' : 'the secret',
       until: until ?? 'no end',
     },
   ];

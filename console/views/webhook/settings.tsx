@@ -33,7 +33,7 @@ export function Settings({ webhook, keep }: { webhook: Webhook; keep: (changed: 
         <WebhookForm key={webhook.updated_at} webhook={webhook} submitLabel="Save" save={save} />
       </Section>
       <Section title="Delete">
-        <p>Nothing more is sent to this webhook, and what waits is dropped.</p>
+        <p>Stops all deliveries to this webhook and drops those that wait.</p>
         <ConfirmButton title="Delete this webhook?" confirm="Delete" text={webhook.url} act={remove}>
           Delete
         </ConfirmButton>

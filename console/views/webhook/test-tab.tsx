@@ -37,7 +37,7 @@ export function TestTab({ webhook }: { webhook: Webhook }) {
               send={async () => setSent(await api.webhooks.test(webhook.id, { type: chosen.type }))}
             >
               <SelectField
-                label="Type of event"
+                label="Event type"
                 name="type"
                 options={known.map((one) => [one.type, one.type] as const)}
                 value={chosen.type}
@@ -45,10 +45,10 @@ export function TestTab({ webhook }: { webhook: Webhook }) {
                 hint={chosen.description}
               />
               <details>
-                <summary>The payload</summary>
+                <summary>Payload</summary>
                 <Code label="Payload" text={JSON.stringify(chosen.example, null, 2)} />
               </details>
-              {!webhook.active && <p className="hint">Enable the webhook before you send to it.</p>}
+              {!webhook.active && <p className="hint">Enable the webhook first.</p>}
             </RequestForm>
           );
         }}

@@ -45,7 +45,7 @@ export default function WebhooksView() {
       </Query>
       {allowed !== undefined && count !== undefined && (
         <p className="hint">
-          {count} of {allowed} webhooks used. Disabled webhooks count.
+          {count} of {allowed} webhooks used, with the disabled ones.
         </p>
       )}
     </Page>
@@ -65,7 +65,7 @@ const COLUMNS: Column<Webhook>[] = [
     ),
   },
   { head: 'State', width: 10, phone: 'side', cell: (webhook) => <State webhook={webhook} /> },
-  { head: 'Last 24 hours', width: 14, cell: (webhook) => <Day webhook={webhook} /> },
+  { head: 'Last 24 hours', width: 18, cell: (webhook) => <Day webhook={webhook} /> },
   { head: 'Events', width: 9, phone: 'hidden', cell: ({ events }) => <small>{events.join(', ')}</small> },
   { head: 'Last delivery', width: 12.5, phone: 'hidden', cell: (webhook) => <LastDelivery id={webhook.id} /> },
 ];
@@ -97,7 +97,7 @@ function Day({ webhook: { id, url } }: { webhook: Webhook }) {
         />
       )}
       <small>
-        <span title="Succeeded, of all attempts">{percent(successRate)}</span>{' '}
+        {percent(successRate)} succeeded,{' '}
         <span title="95th percentile of the duration, in the slowest hour">p95 {milliseconds(highestP95Ms)}</span>
       </small>
     </div>
@@ -131,7 +131,7 @@ function NewWebhook({ onCreated }: { onCreated: () => unknown }) {
             <Secret
               title="The secret"
               value={created.secret}
-              hint="It is shown only here. Your server verifies the signatures of deliveries with it."
+              hint="Copy it now: it is not shown again. Your server verifies the signatures of deliveries with it."
             />
             <div className="actions">
               <a className="button primary" href={`#/webhooks/${created.id}?tab=test`} onClick={close}>

@@ -72,7 +72,7 @@ export function EditStatus({
         <blockquote dir="auto">{edit.theirs}</blockquote>
         <div className="actions">
           <Button onClick={() => actions.resolve(index, 'mine')}>Keep my text</Button>
-          <Button onClick={() => actions.resolve(index, 'theirs')}>Take the other text</Button>
+          <Button onClick={() => actions.resolve(index, 'theirs')}>Use the other text</Button>
         </div>
       </div>
     );
@@ -84,7 +84,7 @@ export function EditStatus({
     <details className="segment-state">
       <summary>{state ? `Edited. ${state}` : 'Edited'}</summary>
       <blockquote dir="auto">{original}</blockquote>
-      <Button onClick={() => actions.restore(index)}>Bring the original back</Button>
+      <Button onClick={() => actions.restore(index)}>Restore the original</Button>
     </details>
   );
 }

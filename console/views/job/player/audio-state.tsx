@@ -12,15 +12,15 @@ export function AudioState({ player, sound }: { player: Player; sound: JobSound 
   if (sound.source === 'none') {
     return (
       <AttachFile sound={sound}>
-        The service no longer stores the audio of this job. To listen, attach the file from this computer: the file is
-        kept in this tab and is not sent anywhere.
+        The service no longer stores the audio of this job. To listen, attach the file from this computer: it stays in
+        this tab.
       </AttachFile>
     );
   }
   if (problem === 'unplayable') {
     return (
       <AttachFile sound={sound}>
-        This browser cannot play the audio in its format. Attach it in another one, such as MP3.
+        This browser cannot play this audio format. Attach the audio in another format, such as MP3.
       </AttachFile>
     );
   }

@@ -44,7 +44,7 @@ export function DetailsTab({ job }: { job: Details }) {
         {audio.tracks.length > 1 && <Tracks tracks={audio.tracks} />}
       </Section>
       {Object.keys(options).length > 0 && (
-        <Section title="Asked for">
+        <Section title="Options">
           <Facts rows={Object.entries(options).map(([name, value]) => [name, shown(value)] as const)} />
         </Section>
       )}
