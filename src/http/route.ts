@@ -157,6 +157,8 @@ export type Route = Access & {
   takesRawAudio?: boolean;
   /** The handler gets the text of the JSON body too, which may contain U+0000 as an escape. */
   keepsBodyText?: boolean;
+  /** Also for sessions of a suspended account: to sign out, and to go to another account. */
+  isForSuspended?: boolean;
   /**
    * A saved answer is sent again to the key that asked first only:
    * it shows what other keys of the account may not have.

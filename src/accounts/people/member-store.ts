@@ -67,6 +67,10 @@ export async function listMemberships(sql: Sql, userId: string): Promise<Members
   });
 }
 
+export function accountOf({ shard, accountId: id }: Membership): AccountName {
+  return { shard, id };
+}
+
 /** How many users an account has, and how many of them are owners. */
 export async function countMembers(sql: Sql, { shard, id }: AccountName): Promise<{ all: number; owners: number }> {
   const [row] = await sql.rows<{ all: number; owners: number }>({

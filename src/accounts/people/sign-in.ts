@@ -6,7 +6,8 @@ import { isFromOwnPage } from '../../rules/network/own-page.ts';
 import { lockKey } from '../keys/key-store.ts';
 import type { SessionRow } from '../keys/session-store.ts';
 import { startSession } from '../keys/sessions.ts';
-import type { Membership } from './member-store.ts';
+import { findUnsuspended } from '../store.ts';
+import { accountOf, listMemberships, type Membership } from './member-store.ts';
 import { findUser, holdUsers, type UserRow } from './user-store.ts';
 
 const SESSION_MS = 7 * 24 * 3_600_000;
@@ -18,6 +19,13 @@ const PER_ADDRESS_AND_EMAIL = { maxWrong: 10, maxWrongOfAll: 600 };
 const PER_EMAIL = { maxWrong: 100, maxWrongOfAll: 600 };
 
 type ReadHeader = (name: string) => string | null;
+
+/** Where a user who signs in begins: the account used last of those that are not suspended, else of all. */
+export async function firstMembership(tx: Sql, userId: string): Promise<Membership | null> {
+  const memberships = await listMemberships(tx, userId);
+  const unsuspended = await findUnsuspended(tx, memberships.map(accountOf));
+  return memberships.find(({ accountId }) => unsuspended.has(accountId)) ?? memberships[0] ?? null;
+}
 
 /**
  * Begins the session of a user in one account.

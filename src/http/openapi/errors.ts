@@ -76,7 +76,7 @@ function errorTypesOf(route: Route): ErrorType[] {
   const { method, path, auth, errors = [] } = route;
   const types = new Set<ErrorType>(['invalid_request', 'internal', 'unavailable', ...errors]);
   if (auth !== 'none') types.add('unauthenticated').add('rate_limited');
-  if (auth === 'key' || auth === 'session') types.add('suspended');
+  if ((auth === 'key' || auth === 'session') && !route.isForSuspended) types.add('suspended');
   if (auth === 'key') types.add('missing_scope');
   if (path.includes(':')) types.add('not_found');
   if (method === 'POST' && auth !== 'none') types.add('conflict');

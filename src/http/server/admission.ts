@@ -79,7 +79,7 @@ async function admitAccount(
   const caller = await authenticate({ method: method!, url: url!, rawHeaders }, auth, note);
   const { account, key, sessionId } = Object.assign(request.context, caller);
   if (endpoint.auth === 'session') requireSession(sessionId);
-  requireUnsuspended(account);
+  if (!endpoint.isForSuspended) requireUnsuspended(account);
   const bucket = endpoint.bucket ?? 'default';
   try {
     reply.headers(await limitRate(account, bucket, limits));

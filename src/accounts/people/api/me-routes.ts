@@ -7,7 +7,7 @@ import type { Account, Actor } from '../../account.ts';
 import { sessionSchema, showSession } from '../../api/session-view.ts';
 import { findSession, type SessionRow } from '../../keys/session-store.ts';
 import { findNames } from '../../store.ts';
-import { deleteSessionsOfUser, listMemberships, type Membership } from '../member-store.ts';
+import { accountOf, deleteSessionsOfUser, listMemberships } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords, requireUser } from '../people-runtime.ts';
 import { type Attempts, holdSame, isFresh, startUserSession } from '../sign-in.ts';
@@ -40,6 +40,7 @@ export function meRoutes(runtime: PeopleRuntime, attempts: Attempts): Route[] {
       method: 'GET',
       path: '/v1/me',
       auth: 'session',
+      isForSuspended: true,
       summary: 'The user who is signed in, and the accounts of the user',
       errors: ['missing_role'],
       tag: TAG,
@@ -109,6 +110,7 @@ function switchRoute({ db, callers }: PeopleRuntime): Route {
     method: 'POST',
     path: '/v1/me/account',
     auth: 'session',
+    isForSuspended: true,
     summary: 'Go to another account of the user: a new session in it takes the place of this one',
     description:
       'The new session ends when this one would have ended. A repeated answer (`Idempotency-Key`) comes without the cookie.',
@@ -142,7 +144,7 @@ async function showMe(
   // Removed while the request was under way.
   if (!user || !here) throw sessionEnded();
   const { id, name, email, isOperator: operator } = user;
-  const names = await findNames(db, memberships.map(toAccount));
+  const names = await findNames(db, memberships.map(accountOf));
   const accounts = memberships
     .filter((each) => names.has(each.accountId))
     .map((each) => ({ id: each.accountId, name: names.get(each.accountId)!, role: each.role }));
@@ -158,10 +160,6 @@ async function requireOwnSession(
   const session = await findSession(sql, { shard: account.shard, id: actor.sessionId! });
   if (!session) throw sessionEnded();
   return session;
-}
-
-function toAccount({ shard, accountId: id }: Membership) {
-  return { shard, id };
 }
 
 function wrongCurrent(): ApiError {

@@ -217,6 +217,28 @@ test('a user who exists joins another account by the password, not without it, a
   assert.deepEqual(errorOf(elsewhere), [404, 'not_found', 'account_id']);
 });
 
+test('a user of a suspended account signs out, goes to another account, and begins there', async () => {
+  await using fixture = await openAccountFixture();
+  const owner = await setUp(fixture);
+  const member = await join(fixture, owner, 'member');
+  const { account_id: suspended } = await me(fixture, member);
+  const other = (await fixture.ask('POST', '/admin/v1/accounts', { name: 'Beta', plan: 'lite' })).body;
+  const { body } = await fixture.ask('POST', `/admin/v1/accounts/${other.id}/invitations`, { role: 'viewer' });
+  const accept = { token: body.url.slice('/#invitation='.length), email: 'member@example.com', password: PASSWORD };
+  await begin(fixture, '/v1/invitations/accept', accept);
+  const [here, elsewhere] = [await begin(fixture, '/v1/me/account', { account_id: suspended }, member), owner];
+  await statusOf(fixture, here, 'GET', '/v1/balance');
+  await fixture.ask('POST', `/admin/v1/accounts/${suspended}/suspend`);
+
+  assert.equal(await statusOf(fixture, here, 'GET', '/v1/balance'), 403);
+  assert.equal((await me(fixture, here)).accounts.length, 2);
+  const there = await begin(fixture, '/v1/me/account', { account_id: other.id }, here);
+  assert.equal(await statusOf(fixture, there, 'GET', '/v1/balance'), 200);
+  await fixture.db.run({ text: 'update api_keys set last_used_at = null where account_id <> $1', values: [suspended] });
+  assert.equal((await me(fixture, await signIn(fixture, 'member@example.com'))).account_id, other.id);
+  assert.equal(await statusOf(fixture, elsewhere, 'DELETE', '/v1/session'), 204);
+});
+
 test('a session ends 7 days after the sign-in, also by way of another account', async () => {
   await using fixture = await openAccountFixture();
   const owner = await setUp(fixture);

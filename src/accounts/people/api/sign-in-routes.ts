@@ -4,11 +4,17 @@ import { component, nullable, Type } from '../../../http/schema.ts';
 import { normalEmail } from '../../../rules/accounts/email.ts';
 import { sessionSchema, showSession } from '../../api/session-view.ts';
 import { makeFirstUser } from '../join.ts';
-import { listMemberships } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { hasPasswords, type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { isSetupToken } from '../setup-token.ts';
-import { type Attempts, holdSame, requireOwnPage, startUserSession, wrongPassword } from '../sign-in.ts';
+import {
+  type Attempts,
+  firstMembership,
+  holdSame,
+  requireOwnPage,
+  startUserSession,
+  wrongPassword,
+} from '../sign-in.ts';
 import { findUserByEmail, hasUsers } from '../user-store.ts';
 import { emailSchema, nameSchema, newPasswordSchema, passwordSchema, tokenSchema } from './fields.ts';
 
@@ -122,7 +128,7 @@ function passwordRoute({ db, config, callers }: PeopleRuntime, attempts: Attempt
       note({ user: user.id });
       const { membership, session, cookie } = await db.transaction(async (tx) => {
         await holdSame(tx, user);
-        const [membership] = await listMemberships(tx, user.id);
+        const membership = await firstMembership(tx, user.id);
         if (!membership) {
           throw new ApiError('unauthenticated', 'You belong to no account any more; ask for an invitation.');
         }

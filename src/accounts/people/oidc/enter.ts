@@ -3,7 +3,8 @@ import { hashKey } from '../../../http/authentication.ts';
 import type { Actor } from '../../account.ts';
 import { findInvitation } from '../invitation-store.ts';
 import { acceptInvitation, makeFirstUser, type NewPerson } from '../join.ts';
-import { deleteSessionsOfUser, listMemberships, type Membership } from '../member-store.ts';
+import { deleteSessionsOfUser, type Membership } from '../member-store.ts';
+import { firstMembership } from '../sign-in.ts';
 import { findUserByEmail, findUserBySubject, hasUsers, replaceSignIn, type UserRow } from '../user-store.ts';
 import type { Identity } from './provider.ts';
 import type { SignInState } from './sign-in-state.ts';
@@ -21,8 +22,7 @@ export async function enterBy(
   const user = await recognise(tx, identity);
   if (token?.kind === 'invitation') return await accept(tx, actor, { identity, user, token: token.value });
   if (!user) return 'no_user';
-  const [membership] = await listMemberships(tx, user.id);
-  return membership ?? 'no_account';
+  return (await firstMembership(tx, user.id)) ?? 'no_account';
 }
 
 /**
