@@ -62,11 +62,12 @@ async function openEnvironment(clock: Clock = systemClock) {
     readsSlowly: false,
     isAway: false,
     backlogSeconds: 0,
-    async connect() {
+    async connect({ isUnread = false } = {}) {
       // biome-ignore lint/suspicious/noExplicitAny: messages of many types
       const messages: any[] = [];
       const socket = {
         isPaused: false,
+        isUnread,
         unsentBytes: 0,
         closeCode: null as number | null,
         send: (message: object) => void messages.push(message),
@@ -115,6 +116,33 @@ test('a job ends when its client has the segments that were stored before it con
     segments,
   );
   assert.equal(second.messages.at(-1).seq, segments.length + 1);
+});
+
+test('stored segments wait for a client that does not read, and so does the end of the job', async () => {
+  const clock = openManualClock();
+  await using environment = await openEnvironment(clock);
+  const first = await environment.connect();
+  first.connection.binary(Buffer.from(noisySpeech(randomFrom(3), 12)));
+  first.connection.text('{"type":"finalize"}');
+  await until('the last segment', () => first.has('finalized'));
+  first.connection.closed(1006);
+  environment.reads = 0;
+
+  const second = await environment.connect({ isUnread: true });
+  second.connection.text('{"type":"finish"}');
+  await clock.advance(10_000);
+  const before = [environment.reads, second.has('segment'), second.has('done')];
+  second.socket.isUnread = false;
+  await until('the end', async () => {
+    await clock.advance(1_000);
+    return second.has('done');
+  });
+  second.connection.closed(1000);
+
+  const segmentsOf = ({ messages }: typeof first) => messages.filter(({ type }) => type === 'segment');
+  assert.deepEqual(before, [0, false, false]);
+  assert.ok(segmentsOf(first).length > 0);
+  assert.deepEqual(segmentsOf(second), segmentsOf(first));
 });
 
 test('the segments of a job that has ended elsewhere are not read again and again', async () => {

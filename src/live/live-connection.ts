@@ -186,6 +186,10 @@ export class LiveConnection implements SocketUser {
   async #sendStored(): Promise<void> {
     try {
       while (!this.#closed.signal.aborted) {
+        if (this.#socket.isUnread) {
+          await this.#api.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
+          continue;
+        }
         const durable = this.#session.segments;
         const page = { after: this.#sentNumber, limit: SEGMENTS_PER_READ };
         const stored = await findLiveMessages(this.#api.db, this.#session.row, page);

@@ -7,6 +7,7 @@ import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
 import { defineRoute } from '../route.ts';
 import { buildServer, closeServer } from '../server/server.ts';
+import type { OpenSocket } from './open-socket.ts';
 
 const KEY = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 // More than the buffers of both systems hold.
@@ -16,6 +17,7 @@ const HANDSHAKE = `GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgra
 /** A server whose WebSocket at `/echo` sends each text back. */
 async function openEcho(max = 100) {
   const closeCodes: number[] = [];
+  const sockets: OpenSocket[] = [];
   const echo = defineRoute({
     method: 'GET',
     path: '/echo',
@@ -28,11 +30,14 @@ async function openEcho(max = 100) {
       upgrade: {
         protocol: null,
         maxMessageBytes: 65_536,
-        open: (socket) => ({
-          binary: () => undefined,
-          text: (text) => socket.sendText(text),
-          closed: (code) => void closeCodes.push(code),
-        }),
+        open(socket) {
+          sockets.push(socket);
+          return {
+            binary: () => undefined,
+            text: (text) => socket.sendText(text),
+            closed: (code) => void closeCodes.push(code),
+          };
+        },
         abandon: () => undefined,
       },
     }),
@@ -54,7 +59,7 @@ async function openEcho(max = 100) {
     await Promise.all([accepted, once(socket, 'connect')]);
     return socket;
   };
-  return { port, connect, closeCodes, [Symbol.asyncDispose]: () => closeServer(app, 0) };
+  return { port, connect, closeCodes, sockets, [Symbol.asyncDispose]: () => closeServer(app, 0) };
 }
 
 /** A frame as a client sends it, masked with zeros. */
@@ -175,6 +180,38 @@ test('a client that sends pings and does not read their answers is cut off', asy
 
   assert.ok(socket.closed, `${sentBytes} bytes were taken`);
   await until('the close', () => server.closeCodes.length === 1);
+});
+
+test('a client that asks and does not read the answers is not read, until it reads them', async () => {
+  await using server = await openEcho();
+  const socket = await server.connect();
+  socket.write(HANDSHAKE);
+  await once(socket, 'data');
+  socket.pause();
+  const questions = Buffer.concat(Array<Buffer>(8_000).fill(frame(0x81, Buffer.alloc(120, 'x'))));
+  let sentBytes = 0;
+  const [open] = server.sockets as [OpenSocket];
+  await until('the server to wait', () => {
+    if (sentBytes < FLOOD_BYTES && socket.writableLength < questions.length) {
+      socket.write(questions);
+      sentBytes += questions.length;
+    }
+    return open.isPaused;
+  });
+  const { unsentBytes } = open;
+
+  let received = 0;
+  socket.on('data', (bytes) => {
+    received += bytes.length;
+  });
+  socket.resume();
+  // A frame to the client has no mask.
+  const answerBytes = (sentBytes / 126) * 122;
+  await until('the answers', () => received === answerBytes);
+  socket.destroy();
+
+  // 1 MiB, and the answers to what one read brought.
+  assert.ok(unsentBytes < 2 * 2 ** 20, `${unsentBytes} bytes wait`);
 });
 
 test('a handshake that stays half holds no other up, and one of too many headers is refused', async () => {

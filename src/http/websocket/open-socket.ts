@@ -12,7 +12,7 @@ const PING_EVERY_MS = 15_000;
 const SILENCE_MAX_MS = 35_000;
 // A client that answers its own pings is not dead: any frame counts.
 const CHECK_EVERY_MS = 5_000;
-// A client that does not read: what it has not read is bounded by whoever sends.
+// A client that has so much to read is not read itself: it cannot ask for more. After the time it is closed.
 const UNSENT_MAX_BYTES = 2 ** 20;
 const UNSENT_MAX_MS = 30_000;
 /** Close codes of every WebSocket of the service; below 4000 those of RFC 6455. */
@@ -41,6 +41,8 @@ export class OpenSocket {
   #pingedAtMs = performance.now();
   #unsentSinceMs: number | null = null;
   #closeCode: number | null = null;
+  /** Whether the user of the socket lets the client wait. */
+  #isHeld = false;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -51,6 +53,11 @@ export class OpenSocket {
   /** Bytes that were sent and not taken by the system. */
   get unsentBytes(): number {
     return this.#socket.bufferedAmount;
+  }
+
+  /** Whether the client has to read before more is sent to it. */
+  get isUnread(): boolean {
+    return this.unsentBytes >= UNSENT_MAX_BYTES;
   }
 
   /** Called once, in the turn of the upgrade. */
@@ -76,12 +83,14 @@ export class OpenSocket {
   }
 
   send(message: object): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+    this.sendText(JSON.stringify(message));
   }
 
   /** Sends a JSON text. */
   sendText(text: string): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(text, () => this.#readOn());
+    if (this.isUnread) this.#socket.pause();
   }
 
   /** Sends a close frame after what was sent before; the first call counts. */
@@ -94,11 +103,13 @@ export class OpenSocket {
 
   /** Stops reading: the client has to wait. */
   pause(): void {
+    this.#isHeld = true;
     this.#socket.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#isHeld = false;
+    this.#readOn();
   }
 
   /** Whether the client has to wait now. */
@@ -106,9 +117,13 @@ export class OpenSocket {
     return this.#socket.isPaused;
   }
 
+  #readOn(): void {
+    if (this.#socket.isPaused && !this.#isHeld && !this.isUnread) this.#socket.resume();
+  }
+
   #check(): void {
     const nowMs = performance.now();
-    if (this.#socket.bufferedAmount < UNSENT_MAX_BYTES) this.#unsentSinceMs = null;
+    if (!this.isUnread) this.#unsentSinceMs = null;
     else this.#unsentSinceMs ??= nowMs;
     // What a paused client sends is not read: its silence is ours.
     if (this.#socket.isPaused) this.#heardAtMs = nowMs;
