@@ -1324,7 +1324,7 @@ export interface WebhookWithSecret {
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
   /**
-   * Names of its own headers. Their values are never shown.
+   * Names of its custom headers. Their values are never shown.
    */
   headers: string[];
   /**
@@ -1360,7 +1360,7 @@ export interface Webhook {
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
   /**
-   * Names of its own headers. Their values are never shown.
+   * Names of its custom headers. Their values are never shown.
    */
   headers: string[];
   /**
@@ -1854,7 +1854,7 @@ export interface AccountWebhook {
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
   /**
-   * Names of its own headers. Their values are never shown.
+   * Names of its custom headers. Their values are never shown.
    */
   headers: string[];
   /**
@@ -2561,7 +2561,7 @@ export interface PostWebhooksBody {
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description?: string | null;
   /**
-   * Own headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown.
+   * Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown.
    */
   headers?: {
     [k: string]: string;
@@ -2595,7 +2595,7 @@ export interface PatchWebhooksIdBody {
   events?: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description?: string | null;
   /**
-   * Own headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown.
+   * Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown.
    */
   headers?: {
     [k: string]: string;

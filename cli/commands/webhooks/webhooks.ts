@@ -72,7 +72,7 @@ function addChangeOptions(command: Command): Command {
   return command
     .option('--description <text>')
     .option('--max-per-second <number>', 'deliveries that start in a second, 1 to 1000', number)
-    .option('--headers-file <file>', 'own headers of the deliveries: a JSON object');
+    .option('--headers-file <file>', 'custom headers of the deliveries: a JSON object');
 }
 
 async function listWebhooks(session: Session, options: ListOptions): Promise<void> {

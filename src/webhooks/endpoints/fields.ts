@@ -29,7 +29,7 @@ export const eventsField = Type.Array(eventTypeSchema, {
 });
 
 const HEADERS_MEANING = [
-  `Own headers of the deliveries: at most ${MAX_OWN_HEADERS}, 4 KiB together, printable ASCII, under names that neither`,
+  `Custom headers of the deliveries: at most ${MAX_OWN_HEADERS}, 4 KiB together, printable ASCII, under names that neither`,
   'the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are',
   'shown.',
 ].join(' ');

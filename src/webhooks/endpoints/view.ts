@@ -32,7 +32,7 @@ const webhookFields = {
   url: Type.String(),
   events: Type.Array(eventTypeSchema),
   description: nullable(Type.String()),
-  headers: Type.Array(Type.String(), { description: 'Names of its own headers. Their values are never shown.' }),
+  headers: Type.Array(Type.String(), { description: 'Names of its custom headers. Their values are never shown.' }),
   max_per_second: nullable(Type.Integer(), 'How many attempts may start in a second; null: no limit.'),
   active: Type.Boolean(),
   disabled_reason: nullable(oneOf(['manual', 'consecutive_failures'])),

@@ -937,7 +937,7 @@ class WebhookWithSecret(TypedDict):
     events: list[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     description: str | None
     headers: list[str]
-    """Names of its own headers. Their values are never shown."""
+    """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
     """How many attempts may start in a second; null: no limit."""
     active: bool
@@ -962,7 +962,7 @@ class Webhook(TypedDict):
     events: list[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     description: str | None
     headers: list[str]
-    """Names of its own headers. Their values are never shown."""
+    """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
     """How many attempts may start in a second; null: no limit."""
     active: bool
@@ -1316,7 +1316,7 @@ class AccountWebhook(TypedDict):
     events: list[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     description: str | None
     headers: list[str]
-    """Names of its own headers. Their values are never shown."""
+    """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
     """How many attempts may start in a second; null: no limit."""
     active: bool
@@ -1814,7 +1814,7 @@ class PostWebhooksBody(TypedDict):
     """Duplicates are folded."""
     description: NotRequired[str | None]
     headers: NotRequired[dict[str, Any] | None]
-    """Own headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
+    """Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
     max_per_second: NotRequired[int | None]
     """How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit."""
 
@@ -1833,7 +1833,7 @@ class PatchWebhooksIdBody(TypedDict):
     """Duplicates are folded."""
     description: NotRequired[str | None]
     headers: NotRequired[dict[str, Any] | None]
-    """Own headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
+    """Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
     max_per_second: NotRequired[int | None]
     """How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit."""
     active: NotRequired[bool]
