@@ -6,8 +6,8 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /** The token of a session in the values of the header Cookie; null where there is none. */
 export function readSessionToken(cookies: readonly string[]): string | null {
-  const token = readCookie(cookies, NAME);
-  return token !== null && TOKEN.test(token) ? token : null;
+  const token = readCookie(cookies, NAME)?.value;
+  return token !== undefined && TOKEN.test(token) ? token : null;
 }
 
 /**
@@ -22,10 +22,13 @@ export function writeSessionCookie(token: string, options: { maxAgeSeconds: numb
 const STATE_NAME = 'verbatim_sign_in';
 const STATE_VALUE = /^[A-Za-z0-9_.-]{1,3000}$/;
 
-/** What a sign-in by way of another site began with, in the values of the header Cookie; null where there is none. */
-export function readSignInCookie(cookies: readonly string[]): string | null {
-  const value = readCookie(cookies, STATE_NAME);
-  return value !== null && STATE_VALUE.test(value) ? value : null;
+/**
+ * What a sign-in by way of another site began with, in the values of the header Cookie; null where there is none.
+ * `isHttps`: this host has set it by HTTPS.
+ */
+export function readSignInCookie(cookies: readonly string[]): { value: string; isHttps: boolean } | null {
+  const cookie = readCookie(cookies, STATE_NAME);
+  return cookie && STATE_VALUE.test(cookie.value) ? cookie : null;
 }
 
 /** The header Set-Cookie for it. Lax: the other site sends the browser back. An empty value ends the cookie. */
@@ -38,10 +41,12 @@ export function clearSessionCookie(isHttps: boolean): string {
   return writeSessionCookie('', { maxAgeSeconds: 0, isHttps });
 }
 
-function readCookie(cookies: readonly string[], name: string): string | null {
+function readCookie(cookies: readonly string[], name: string): { value: string; isHttps: boolean } | null {
   const pairs = cookies.flatMap((value) => value.split(';')).map((pair) => pair.trim().split('='));
   const given = (wanted: string) => pairs.find(([each]) => each === wanted)?.[1];
-  return given(SECURE_PREFIX + name) ?? given(name) ?? null;
+  const [secure, plain] = [given(SECURE_PREFIX + name), given(name)];
+  const value = secure ?? plain;
+  return value === undefined ? null : { value, isHttps: secure !== undefined };
 }
 
 function writeCookie(

@@ -244,6 +244,27 @@ test('who comes back with the state of another browser, an old one, or a changed
   );
 });
 
+test('a state that began by HTTPS comes back with the cookie of this host only', async () => {
+  await using service = await openEnvironment();
+  await setUp(service.fixture);
+  const { cookie } = await service.begin({}, { origin: 'https://speech.example.com', host: 'speech.example.com' });
+  const back = new URL(`${CALLBACK}?error=access_denied`);
+
+  const [own, tossed] = [await service.back(back, cookie), await service.back(back, cookie.replace('__Host-', ''))];
+
+  assert.deepEqual([own.location, tossed.location], ['/#sign-in=cancelled', '/#sign-in=expired']);
+});
+
+test('after 60 attempts in a minute an address is not let back from the provider', async () => {
+  await using service = await openEnvironment();
+  const back = new URL(`${CALLBACK}?code=x`);
+
+  const statuses = new Set<number>();
+  for (let count = 0; count < 60; count++) statuses.add((await service.back(back, '')).status);
+
+  assert.deepEqual([[...statuses], (await service.back(back, '')).status], [[302], 429]);
+});
+
 test('who refuses at the provider is told so', async () => {
   await using service = await openEnvironment();
   await setUp(service.fixture);

@@ -20,7 +20,7 @@ type Problem = Refusal | 'expired' | 'cancelled' | 'failed' | 'conflict';
 
 /** How users sign in at the OpenID Connect provider. @param provider  null: there is none */
 export function oidcRoutes(runtime: PeopleRuntime, attempts: Attempts, provider: Provider | null): Route[] {
-  return [beginRoute(runtime, attempts, provider), callbackRoute(runtime, provider)];
+  return [beginRoute(runtime, attempts, provider), callbackRoute(runtime, attempts, provider)];
 }
 
 function beginRoute(runtime: PeopleRuntime, attempts: Attempts, provider: Provider | null): Route {
@@ -85,7 +85,7 @@ function tokenOf(invitation: string | undefined, setup: string | undefined): Sig
   return invitation === undefined ? null : { kind: 'invitation', value: invitation };
 }
 
-function callbackRoute(runtime: PeopleRuntime, provider: Provider | null): Route {
+function callbackRoute(runtime: PeopleRuntime, attempts: Attempts, provider: Provider | null): Route {
   const { db, callers, clock, secretsKeysBase64 } = runtime;
   return defineRoute({
     method: 'GET',
@@ -93,6 +93,7 @@ function callbackRoute(runtime: PeopleRuntime, provider: Provider | null): Route
     auth: 'none',
     summary: 'Where the OpenID provider sends the browser back',
     description: 'The answer leads to the console, with `#sign-in=…` where the sign-in failed.',
+    errors: ['rate_limited'],
     tag: TAG,
     schema: {
       query: Type.Object(
@@ -107,7 +108,11 @@ function callbackRoute(runtime: PeopleRuntime, provider: Provider | null): Route
       answers: { 302: null },
     },
     async handle({ query, actor, header, note }) {
-      const began = readState(readSignInCookie([header('cookie') ?? '']), secretsKeysBase64, clock.now());
+      attempts.add(actor.address, null);
+      const cookie = readSignInCookie([header('cookie') ?? '']);
+      const began = readState(cookie?.value ?? null, secretsKeysBase64, clock.now());
+      // By a cookie without the prefix, a sibling host could sign somebody in as whom it likes.
+      if (began && isHttps(began.redirectUri) && !cookie!.isHttps) return problem('expired', null);
       if (!provider || !began) return problem('expired', null);
       if (query.error === 'access_denied') return problem('cancelled', began);
       const identity = await identify(runtime, provider, began, query);
