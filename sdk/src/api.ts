@@ -1742,6 +1742,19 @@ export interface PortalLink {
   scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
   expires_at: string;
 }
+export interface Operator {
+  id: string;
+  name: string;
+  email: string;
+}
+export interface OperatorList {
+  data: Operator[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
 export interface Overview {
   now: string;
   version: string;
@@ -2842,6 +2855,16 @@ export interface PostAdminAccountsIdInvitationsBody {
    * Whether whoever accepts it becomes an operator of the service too.
    */
   operator?: boolean;
+}
+export interface GetAdminOperatorsQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
+   */
+  cursor?: string;
 }
 export interface GetAdminUsageQuery {
   /**

@@ -27,6 +27,7 @@ const LEFT_OUT = [
   ...['GET /v1/users', 'PATCH /v1/users/{id}', 'DELETE /v1/users/{id}'],
   ...['GET /v1/invitations', 'POST /v1/invitations', 'DELETE /v1/invitations/{id}'],
   ...['POST /v1/invitations/open', 'POST /v1/invitations/accept'],
+  ...['GET /admin/v1/operators', 'DELETE /admin/v1/operators/{id}'],
   'POST /v1/realtime/client_secrets',
 ];
 

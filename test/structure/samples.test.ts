@@ -28,6 +28,8 @@ const WITHOUT_METHOD = [
   ...['post_invitations_open', 'post_invitations_accept'],
   // Of clients of OpenAI's API.
   'post_realtime_client_secrets',
+  // Once in a while, by curl.
+  ...['get_admin_operators', 'delete_admin_operators_id'],
 ];
 const PYTHON = path.join(ROOT, 'sdk/python/src/verbatim_sdk/_sync');
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');

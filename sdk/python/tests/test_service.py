@@ -237,6 +237,8 @@ ELSEWHERE = {
     "/v1/invitations/{}",
     "/v1/invitations/open",
     "/v1/invitations/accept",
+    "/admin/v1/operators",
+    "/admin/v1/operators/{}",
     "/v1/realtime/client_secrets",
 }
 

@@ -91,6 +91,11 @@ export async function deleteInvitationsBy(
   return rows.map(({ id }) => id);
 }
 
+/** Deletes those that a user made as an operator. */
+export async function deleteInvitationsOfOperator(tx: Sql, userId: string): Promise<void> {
+  await tx.run({ text: 'delete from invitations where created_by = $1 and is_by_operator', values: [userId] });
+}
+
 /** Deletes those of an account that have expired. */
 export async function deleteExpiredInvitations(tx: Sql, accountId: string): Promise<void> {
   await tx.run({

@@ -91,6 +91,38 @@ export async function updateUser(
   return row ?? null;
 }
 
+/** Newest first. @param page.beforeId  null for the first page */
+export async function listOperators(
+  sql: Sql,
+  { limit, beforeId }: { limit: number; beforeId: string | null },
+): Promise<UserRow[]> {
+  return await sql.rows<UserRow>({
+    text: `
+      select ${COLUMNS}
+      from users
+      where is_operator and ($1::text is null or id < $1)
+      order by id desc
+      limit $2`,
+    values: [beforeId, limit],
+  });
+}
+
+export async function countOperators(sql: Sql): Promise<number> {
+  const [row] = await sql.rows<{ operators: number }>({
+    text: 'select count(*) as operators from users where is_operator',
+  });
+  return row!.operators;
+}
+
+/** Makes a user an operator no more. Returns whether the user was one. */
+export async function endOperator(tx: Sql, id: string): Promise<boolean> {
+  const changed = await tx.run({
+    text: 'update users set is_operator = false where id = $1 and is_operator',
+    values: [id],
+  });
+  return changed > 0;
+}
+
 /** From now on the user signs in by this only. */
 export async function replaceSignIn(
   tx: Sql,

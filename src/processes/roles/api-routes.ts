@@ -4,6 +4,7 @@ import { portalRoutes } from '../../accounts/api/portal-routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
 import { sessionRoutes } from '../../accounts/api/session-routes.ts';
 import { adminInvitationRoute } from '../../accounts/people/api/invitation-routes.ts';
+import { operatorUserRoutes } from '../../accounts/people/api/operator-routes.ts';
 import { peopleRoutes } from '../../accounts/people/api/routes.ts';
 import type { PeopleRuntime } from '../../accounts/people/people-runtime.ts';
 import { auditRoutes } from '../../audit/routes.ts';
@@ -74,6 +75,7 @@ export function adminApiRoutes(runtime: ApiRuntime): Route[] {
     ...accountStateRoutes(runtime),
     ...portalRoutes(runtime),
     adminInvitationRoute(runtime),
+    ...operatorUserRoutes(runtime),
     adminUsageRoute(runtime),
     ...overviewRoutes(runtime),
     ...auditRoutes(runtime),

@@ -1215,6 +1215,19 @@ class PortalLink(TypedDict):
     expires_at: str
 
 
+class Operator(TypedDict):
+    id: str
+    name: str
+    email: str
+
+
+class OperatorList(TypedDict):
+    data: list[Operator]
+    has_more: bool
+    next_cursor: str | None
+    """Pass it on as `cursor` for the next page; null on the last one."""
+
+
 class OverviewJobs(TypedDict):
     queued: int
     processing: int
@@ -1996,6 +2009,13 @@ class PostAdminAccountsIdInvitationsBody(TypedDict):
     email: NotRequired[str | None]
     operator: NotRequired[bool]
     """Whether whoever accepts it becomes an operator of the service too."""
+
+
+class GetAdminOperatorsQuery(TypedDict):
+    limit: NotRequired[int]
+    """How many rows at most."""
+    cursor: NotRequired[str]
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
 class GetAdminUsageQuery(TypedDict):

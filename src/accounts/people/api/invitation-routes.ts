@@ -13,7 +13,7 @@ import { shardOf } from '../../../rules/shard.ts';
 import type { Actor } from '../../account.ts';
 import { lockAccount } from '../../store.ts';
 import * as store from '../invitation-store.ts';
-import { lockAsOwner } from '../owners.ts';
+import { lockAsOwner, requireOperatorStill } from '../owners.ts';
 import { type PeopleRuntime, requireOwner } from '../people-runtime.ts';
 import { emailSchema, idParams, roleSchema, userIdSchema } from './fields.ts';
 
@@ -140,7 +140,10 @@ async function invite({ db }: PeopleRuntime, wish: Wish) {
   return await db.transaction(async (tx) => {
     const account = { shard: shardOf(accountId), id: accountId };
     if (makesOperator === undefined) await lockAsOwner(tx, account, actor);
-    else if ((await lockAccount(tx, account)) === null) throw notFound('account');
+    else {
+      await requireOperatorStill(tx, actor);
+      if ((await lockAccount(tx, account)) === null) throw notFound('account');
+    }
     await store.deleteExpiredInvitations(tx, accountId);
     if ((await store.countInvitations(tx, accountId)) >= MAX_PER_ACCOUNT) {
       throw new ApiError('conflict', `An account has at most ${MAX_PER_ACCOUNT} open invitations; delete one first.`);
