@@ -47,7 +47,7 @@ export type Taken = TakenSession & { engine: LiveEngine; free(): void };
 export type HostedUser = SessionUser & {
   /** Another connection has the session now. */
   replaced(): void;
-  /** The key that began the session was revoked or has expired, or its account is suspended. */
+  /** The key that began the session has ended, or lacks the scope by now, or its account is suspended. */
   keyEnded(): void;
   /** The process stops: the client is told to connect again. The session is left when it resolves. */
   restarting(): Promise<void>;
@@ -161,7 +161,7 @@ export class LiveHost {
           : [{ shard: job.shard, id: job.keyId, accountId: job.accountId, sessionId: null, user }],
       );
       try {
-        const usable = new Set(await findUsableKeys(db, held));
+        const usable = new Set(await findUsableKeys(db, held, 'jobs:write'));
         for (const key of held) if (!usable.has(key)) key.user.keyEnded();
       } catch (cause) {
         log.warn({ err: cause }, 'could not check the keys of live sessions');

@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Account } from '../accounts/account.ts';
+import { findUsableKeys } from '../accounts/keys/usable-keys.ts';
 import { findAccount } from '../accounts/store.ts';
 import type { Config } from '../config/settings.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -131,6 +132,7 @@ function connectRoute(api: LiveApi): Route {
       const job = await findJob(api.db, key);
       if (job === null) throw notFound();
       if (isTerminal(job.state)) throw ended(job);
+      await requireUsableKey(api, job);
       const taken = await api.host.take(key, job.plan);
       if (taken === null) throw ended(job);
       const protocol = offeredProtocols(call.header).includes(SUBPROTOCOL) ? SUBPROTOCOL : null;
@@ -176,6 +178,18 @@ async function accessOf({ db, callers }: LiveApi, call: Connecting) {
   if (account === null) throw wrongToken();
   requireUnsuspended(account as Account);
   return key;
+}
+
+/** @throws ApiError  401 when the key that began the session has ended, or may not write any more */
+async function requireUsableKey({ db }: LiveApi, { shard, keyId, accountId }: Job): Promise<void> {
+  if (keyId === null) return;
+  const key = { shard, id: keyId, accountId, sessionId: null };
+  if ((await findUsableKeys(db, [key], 'jobs:write')).length > 0) return;
+  throw new ApiError(
+    'unauthenticated',
+    'The key that began this session was revoked, has expired or may not write any more; begin another session.',
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
 }
 
 function wrongToken(): ApiError {

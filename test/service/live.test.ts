@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
 import { STREAMING_TONE_MODEL, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { LiveClient } from '../fixtures/live-client.ts';
@@ -13,6 +14,8 @@ const TONE_ENGINES = {
   ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
   AUDIO_RETENTION_HOURS: '1',
 };
+const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
+type Browser = { id: string; cookie: string };
 const SILENCE = new Uint8Array(32_000);
 
 function tone(text: string): Uint8Array {
@@ -321,14 +324,61 @@ test('a session ends within seconds of the key that began it', async () => {
   await using service = await openService(TONE_ENGINES);
   const account = await service.account();
   const { begin, call } = apiOf(service, account);
-  const { client } = await begin();
+  const { client, created } = await begin({ resume_seconds: 0 });
   await client.connect();
+  client.send(tone('hello'));
+  await client.next('ack', ({ offset }) => offset === client.audio.length);
   const closed = client.next('closed');
   const { json: keys } = await call('GET', '/v1/keys');
+  const other = apiOf(service, { ...account, key: (await call('POST', '/v1/keys', {})).json.key });
 
   await call('DELETE', `/v1/keys/${keys.data[0].id}`);
 
   assert.equal((await closed).code, 4009);
+  await assert.rejects(client.connect(), /401|409/);
+  const job = await until('the job to end', async () => {
+    const { json } = await other.call('GET', `/v1/jobs/${created.id}`);
+    return json.status === 'completed' && json;
+  });
+  assert.equal(job.text, 'hello');
+});
+
+test('the session of a user who becomes a viewer ends, and its token connects no more', async () => {
+  await using service = await openService({ ...TONE_ENGINES, SECRETS_KEY });
+  const send = async (browser: Browser | null, method: string, route: string, body?: object) => {
+    const headers = {
+      'sec-fetch-site': 'same-origin',
+      ...(body && { 'content-type': 'application/json' }),
+      ...(browser && { cookie: browser.cookie, 'x-session-id': browser.id }),
+    };
+    const answer = await fetch(service.baseUrl + route, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    assert.ok(answer.ok, `${route}: ${answer.status}`);
+    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+    return { json: (await answer.json()) as any, cookie: answer.headers.get('set-cookie')?.split(';')[0] };
+  };
+  const signUp = async (route: string, email: string, token: string): Promise<Browser> => {
+    const user = { token, email, name: 'x', password: 'correct horse battery' };
+    const { json, cookie } = await send(null, 'POST', route, user);
+    return { id: json.id, cookie: cookie! };
+  };
+  const owner = await signUp('/v1/setup', 'owner@example.com', setupTokenOf(SECRETS_KEY));
+  const { json: invitation } = await send(owner, 'POST', '/v1/invitations', { role: 'member' });
+  const invited = invitation.url.slice('/#invitation='.length);
+  const member = await signUp('/v1/invitations/accept', 'member@example.com', invited);
+  const { json: me } = await send(member, 'GET', '/v1/me');
+  const { json: created } = await send(member, 'POST', '/v1/live', {});
+  const client = new LiveClient(service.baseUrl, created);
+  await client.connect();
+  const closed = client.next('closed');
+
+  await send(owner, 'PATCH', `/v1/users/${me.id}`, { role: 'viewer' });
+
+  assert.equal((await closed).code, 4009);
+  await assert.rejects(client.connect(), /401/);
 });
 
 test('a gap is silence that is not charged', async () => {

@@ -108,7 +108,7 @@ test('an expired key is a 401, and no longer valid for open streams', async () =
 
   const before = await fixture.balance(key);
   const validNow = await findValidKeys(fixture.db, asked);
-  const validThen = await findValidKeys(fixture.db, asked, new Date(IN_AN_HOUR));
+  const validThen = await findValidKeys(fixture.db, asked, { now: new Date(IN_AN_HOUR) });
   await fixture.db.run({ text: `update api_keys set expires_at = clock_timestamp()` });
   await using other = openAccountNode(fixture.db);
   const after = await fixture.balance(key, other);

@@ -32,7 +32,7 @@ export type AccountName = { shard: number; id: string };
 export async function findValidKeys(
   sql: Sql,
   keys: readonly { shard: number; id: string }[],
-  now: Date | null = null,
+  { scope = null, now = null }: { scope?: Scope | null; now?: Date | null } = {},
 ): Promise<Set<string>> {
   const rows = await sql.rows<{ id: string }>({
     name: 'find_valid_keys',
@@ -41,8 +41,9 @@ export async function findValidKeys(
       select api_keys.id
       from unnest($1::smallint[], $2::text[]) as asked (shard, id)
       join api_keys on api_keys.shard = asked.shard and api_keys.id = asked.id
-      where api_keys.expires_at is null or api_keys.expires_at > coalesce($3::timestamptz, statement_timestamp())`,
-    values: [keys.map(({ shard }) => shard), keys.map(({ id }) => id), now],
+      where (api_keys.expires_at is null or api_keys.expires_at > coalesce($3::timestamptz, statement_timestamp()))
+        and ($4::text is null or api_keys.scopes = '{}' or $4 = any(api_keys.scopes))`,
+    values: [keys.map(({ shard }) => shard), keys.map(({ id }) => id), now, scope],
   });
   return new Set(rows.map(({ id }) => id));
 }

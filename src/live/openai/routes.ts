@@ -153,8 +153,8 @@ async function callerOfSecret({ db }: RealtimeApi, secret: string): Promise<Real
   const key = { shard: shardOf(accountId), accountId, hash: hashKey(secret) };
   const used = await useClientSecret<RealtimeSettings>(db, key);
   if (used === null) throw unknownSecret();
-  if (used.keyId !== null && !(await findValidKeys(db, [{ shard: key.shard, id: used.keyId }])).has(used.keyId))
-    throw unknownSecret();
+  const keys = used.keyId === null ? [] : [{ shard: key.shard, id: used.keyId }];
+  if ((await findValidKeys(db, keys, { scope: 'jobs:write' })).size < keys.length) throw unknownSecret();
   requireUnsuspended(account);
   return { account, keyId: used.keyId, settings: used.settings };
 }
