@@ -46,7 +46,7 @@ export type Actor = {
   sessionId: string | null;
   /** Null: a key, or the operator's token. */
   user: CallerUser | null;
-  /** The peer of the connection. */
+  /** The peer of the connection, or what a trusted proxy names. */
   address: string;
   requestId: string;
 };

@@ -1,8 +1,14 @@
 import { setting } from './setting.ts';
 import * as read from './values.ts';
 
-/** The settings of how people sign in. */
+/** The settings of how people sign in, and of what counts as the address of whoever tries. */
 export const PEOPLE_SETTINGS = {
+  trustedProxies: setting(
+    'TRUSTED_PROXIES',
+    '',
+    'list of addresses or networks, such as 127.0.0.1 or 10.0.0.0/8: a request from one of them has the client address that `X-Forwarded-For` names',
+    read.networks,
+  ),
   oidcIssuer: setting(
     'OIDC_ISSUER',
     null,

@@ -95,6 +95,19 @@ type Row = [reader: string, read: Reader<unknown>, rows: [given: string | null, 
 
 const READERS: Row[] = [
   [
+    'networks',
+    read.networks,
+    [
+      ['', []],
+      ['127.0.0.1, 10.0.0.0/8,fd00::/8', ['127.0.0.1', '10.0.0.0/8', 'fd00::/8']],
+      ['0.0.0.0/0', MISTAKE],
+      ['10.0.0.0/33', MISTAKE],
+      ['::/129', MISTAKE],
+      ['proxy', MISTAKE],
+      ['10.0.0.1:80', MISTAKE],
+    ],
+  ],
+  [
     'text',
     read.text,
     [

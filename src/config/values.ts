@@ -205,6 +205,20 @@ function readAllowedTarget(entry: string): AllowedTarget | null {
   return isGood ? { address, prefixBits, port } : null;
 }
 
+/** Addresses, and networks as CIDR. Not all addresses at once. */
+export const networks: Reader<string[]> = (given) => {
+  const parts = splitList(given);
+  const wrong = parts.filter((part) => {
+    const [, address, prefixBits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(part) ?? [];
+    const family = net.isIP(address ?? '');
+    const bits = prefixBits === undefined ? 32 : Number(prefixBits);
+    return family === 0 || bits < 1 || bits > (family === 4 ? 32 : 128);
+  });
+  return wrong.length === 0
+    ? { value: parts }
+    : { mistake: `has entries that are no address or network, such as 10.0.0.5 or fd00::/8: ${wrong.join(' ')}` };
+};
+
 function splitList(given: string | null): string[] {
   return (given ?? '')
     .split(',')

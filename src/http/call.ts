@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import net from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account } from '../accounts/account.ts';
@@ -26,7 +27,7 @@ export function callOf(
       key: request.context.key,
       sessionId: request.context.sessionId,
       user: request.context.user,
-      address: request.socket.remoteAddress ?? '',
+      address: addressOf(request),
       requestId: request.id,
     },
     header: (name) => request.headers[name]?.toString() ?? null,
@@ -46,11 +47,19 @@ export function callOf(
   };
 }
 
+/**
+ * The address of the client: the peer of the connection, or what a trusted proxy names. Whoever is no trusted proxy
+ * names nothing.
+ */
+export function addressOf({ ip, socket }: FastifyRequest): string {
+  return net.isIP(ip) ? ip : (socket.remoteAddress ?? '');
+}
+
 function memoryOf(request: FastifyRequest, reply: FastifyReply): AnswerMemory {
-  const { context, ip } = request;
+  const { context } = request;
   const { unreadAnswers } = context;
   if (unreadAnswers === null) return UNLIMITED_MEMORY;
-  const caller = context.account?.id ?? clientOf(ip);
+  const caller = context.account?.id ?? clientOf(addressOf(request));
   return {
     reserve(bytes) {
       admitAnswer(request, bytes);
@@ -65,8 +74,9 @@ function memoryOf(request: FastifyRequest, reply: FastifyReply): AnswerMemory {
 }
 
 /** @throws ApiError  429 or 503 when too many answers are unread for one of so many bytes */
-export function admitAnswer({ context, ip }: FastifyRequest, bytes: number): void {
-  const limit = context.unreadAnswers?.exceeded(context.account?.id ?? clientOf(ip), bytes);
+export function admitAnswer(request: FastifyRequest, bytes: number): void {
+  const { context } = request;
+  const limit = context.unreadAnswers?.exceeded(context.account?.id ?? clientOf(addressOf(request)), bytes);
   const headers = { 'retry-after': String(UNREAD_RETRY_SECONDS) };
   if (limit === 'all') {
     const message = 'Too many answers wait to be read by clients; try again in a few seconds.';

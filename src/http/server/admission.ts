@@ -12,6 +12,7 @@ import {
   requireSession,
   requireUnsuspended,
 } from '../authentication.ts';
+import { addressOf } from '../call.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Route } from '../route.ts';
 import type { WrongTokens } from '../wrong-tokens.ts';
@@ -50,7 +51,7 @@ export async function admitRequest(
 ): Promise<void> {
   if (endpoint.auth === 'none') return;
   const { auth, wrongTokens, idempotency } = admission;
-  const client = clientOf(request.raw.socket.remoteAddress ?? '');
+  const client = clientOf(addressOf(request));
   if (endpoint.auth === 'admin') await admitOperator(request, auth, { client, wrongTokens });
   else await admitAccount(request, reply, endpoint, admission);
   request.context.idempotency = (await idempotency?.acquire(request.raw, request.context.account)) ?? null;

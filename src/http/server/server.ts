@@ -37,6 +37,8 @@ export type ServerOptions = {
   unreadLimits?: UnreadLimits;
   /** Origins whose pages may call `/v1`. Absent: none. */
   corsAllowedOrigins?: readonly string[];
+  /** Addresses and networks of proxies whose X-Forwarded-For names the client. Absent: none. */
+  trustedProxies?: readonly string[];
   /** Time for a JSON body to arrive. */
   bodyTimeoutMs?: number;
 };
@@ -115,6 +117,7 @@ function openFastify(options: ServerOptions): FastifyInstance {
     logger: false,
     genReqId: () => makeId('req'),
     requestIdHeader: false,
+    trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -116,6 +116,7 @@ function serverOptions({ config, order, db, log }: RoleContext, { idempotency, s
     ...(streams && { streams }),
     connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
     corsAllowedOrigins: config.corsAllowedOrigins,
+    trustedProxies: config.trustedProxies,
     log,
   };
 }

@@ -121,6 +121,34 @@ test('after 60 attempts in a minute an address is refused', async () => {
   assert.equal((await attempt()).status, 429);
 });
 
+const FORWARDED: [string, Record<string, string>, number[]][] = [
+  ['is not read by default', {}, [404, 429, 429]],
+  ['counts where a trusted proxy sends it', { TRUSTED_PROXIES: '192.0.2.1, 127.0.0.0/8' }, [404, 404, 404]],
+  ['is not read from another', { TRUSTED_PROXIES: '192.0.2.1' }, [404, 429, 429]],
+];
+
+for (const [what, env, expected] of FORWARDED) {
+  test(`the X-Forwarded-For of a sign-in ${what}`, async () => {
+    await using fixture = await openAccountFixture({ env });
+    const attempt = async (forwarded: string) => {
+      const headers = { 'x-forwarded-for': forwarded };
+      const payload = { token: 'x' };
+      const answer = await fixture.app.inject({ method: 'POST', url: '/v1/invitations/open', headers, payload });
+      return answer.statusCode;
+    };
+    // What the client itself sends stands before what the proxy adds.
+    for (let count = 0; count < 59; count++) await attempt(`203.0.113.${count}, 198.51.100.7`);
+
+    const found = [
+      await attempt('203.0.113.99, 198.51.100.7'),
+      await attempt('198.51.100.7, 198.51.100.8'),
+      await attempt('no address'),
+    ];
+
+    assert.deepEqual(found, expected);
+  });
+}
+
 for (const headers of [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
