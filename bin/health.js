@@ -1,5 +1,6 @@
 'use strict';
-// `verbatim health`, for containers: it runs every few seconds, so it loads nothing but this file, which is plain JavaScript.
+// `verbatim health`, for containers: it runs every few seconds, so it loads nothing but this file, which is plain
+// JavaScript.
 
 const http = require('node:http');
 

@@ -17,8 +17,8 @@ const ROOT = path.resolve(__dirname, '..');
 const ALL_TOOLS = ['ffmpeg', ...SANDBOX, 'pocketsphinx'];
 
 /**
- * The commands that are separate programs: the Node programs that each runs in order, whether the command needs the development
- * packages, and the system tools that it needs.
+ * The commands that are separate programs: the Node programs that each runs in order, whether the command needs the
+ * development packages, and the system tools that it needs.
  */
 const PROGRAMS = {
   serve: {

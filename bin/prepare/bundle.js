@@ -14,8 +14,8 @@ const OPTIONS = [
 ];
 
 /**
- * Bundles the service with esbuild: a file for each of its entry points, and some that they share, in place of 500 modules.
- * The last ten bundles are kept, each by a hash of the sources; nothing is done where there is one already.
+ * Bundles the service with esbuild: a file for each of its entry points, and some that they share, in place of 500
+ * modules. The last ten bundles are kept, each by a hash of the sources; nothing is done where there is one already.
  * @param root  folder of the project, with its npm packages
  * @returns  the folder of the bundle, with a file `<name>.js` for each entry point
  * @throws Error  when a source is wrong, or nothing can be written there

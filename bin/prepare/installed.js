@@ -3,9 +3,9 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 /**
- * Whether node_modules has the packages of package-lock.json. npm writes node_modules/.package-lock.json as the last step of
- * an install, so an interrupted install does not count. Optional packages may be missing, since most are for other
- * platforms, and so may development packages unless they are needed.
+ * Whether node_modules has the packages of package-lock.json. npm writes node_modules/.package-lock.json as the last
+ * step of an install, so an interrupted install does not count. Optional packages may be missing, since most are for
+ * other platforms, and so may development packages unless they are needed.
  */
 function isInstalled(root, { withDev }) {
   const installed = readPackages(path.join(root, 'node_modules', '.package-lock.json'));

@@ -10,9 +10,9 @@ const FOLDER = path.join(ROOT, 'bin/node24');
 const FILES = ['package.json', 'package-lock.json'];
 
 /**
- * Path of the Node that runs TypeScript: the current one if it is version 24 or newer, else one from npm. Uses the packages
- * per platform, because the package `node` downloads them in an install script, and install scripts are not run. A published
- * package may be read-only: it has its Node in the user's cache.
+ * Path of the Node that runs TypeScript: the current one if it is version 24 or newer, else one from npm. Uses the
+ * packages per platform, because the package `node` downloads them in an install script, and install scripts are not
+ * run. A published package may be read-only: it has its Node in the user's cache.
  */
 async function prepareNode24() {
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;

@@ -12,8 +12,8 @@ function npmCi(label, folder, { withDev = false } = {}) {
 }
 
 /**
- * Adds the development packages. The others stay untouched, because a service may be running from them. The lock file is
- * followed and not written.
+ * Adds the development packages. The others stay untouched, because a service may be running from them. The lock file
+ * is followed and not written.
  */
 function npmAddDev(label, folder) {
   return npm(label, folder, ['install', '--no-save', ...devFlag(true), ...FLAGS]);

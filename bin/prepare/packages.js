@@ -5,7 +5,8 @@ const { prebuiltFolder } = require('./prebuilt.js');
 
 /**
  * Installs the npm packages unless node_modules has exactly those of package-lock.json. Development packages are added
- * when a command needs them, and stay until the lock file changes. The packages of a published package are npm's matter.
+ * when a command needs them, and stay until the lock file changes. The packages of a published package are npm's
+ * matter.
  */
 async function preparePackages(root, { withDev = false } = {}) {
   if (prebuiltFolder(root) || isInstalled(root, { withDev })) return;

@@ -6,7 +6,8 @@ const MAX_CHARACTERS = 1_500;
 
 /**
  * Runs a program that may take long, and shows a line with its purpose and the elapsed time on the terminal.
- * The program's output is shown only if it fails. With VERBATIM_INSTALL=off nothing runs: an image holds all that it needs.
+ * The program's output is shown only if it fails. With VERBATIM_INSTALL=off nothing runs: an image holds all that it
+ * needs.
  * @param label  the purpose, such as "installing ffmpeg"
  */
 async function step(label, command, args, options = {}) {
@@ -17,7 +18,10 @@ async function step(label, command, args, options = {}) {
   if (code !== 0) throw new Error(`${label} did not work:\n${withoutHosts(output)}`);
 }
 
-/** Runs a program silently. Resolves with `{ code, output }`: beginning and end of its output; code 127 if it cannot be started. */
+/**
+ * Runs a program silently. Resolves with `{ code, output }`: beginning and end of its output; code 127 if it cannot be
+ * started.
+ */
 function capture(command, args, options) {
   return new Promise((resolve) => {
     let [head, tail] = ['', ''];

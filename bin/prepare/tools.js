@@ -21,8 +21,9 @@ function missingTools(names) {
 
 /**
  * Installs missing tools: as root with apt-get, else unpacked into a folder of this user.
- * Resolves with the environment variables that the programs need. If a tool cannot be installed, prints the command to run
- * and continues; /readyz of the service then reports what is missing. Nothing is installed where VERBATIM_TOOLS names their folder.
+ * Resolves with the environment variables that the programs need. If a tool cannot be installed, prints the command to
+ * run and continues; /readyz of the service then reports what is missing. Nothing is installed where VERBATIM_TOOLS
+ * names their folder.
  */
 async function prepareTools(names) {
   if (process.env.VERBATIM_TOOLS) return {};

@@ -17,9 +17,9 @@ const MAX_AGE_MS = 30 * DAY_MS;
 const RETRY_AFTER_MS = DAY_MS;
 
 /**
- * Unpacks Debian packages and their missing dependencies into a folder of this user: downloading and unpacking needs no root
- * rights, only installing does. Repeated when the unpacked tools are older than 30 days.
- * Resolves with the folder: `bin` with the programs, `lib` with every shared library (for LD_LIBRARY_PATH), `share`.
+ * Unpacks Debian packages and their missing dependencies into a folder of this user: downloading and unpacking needs no
+ * root rights, only installing does. Repeated when the unpacked tools are older than 30 days. Resolves with the folder:
+ * `bin` with the programs, `lib` with every shared library (for LD_LIBRARY_PATH), `share`.
  */
 async function unpackTools(packages, { cache = cacheFolder(), make = makeTools, nowMs = Date.now() } = {}) {
   const folder = folderFor(packages, cache);
@@ -72,7 +72,8 @@ function folderFor(packages, cache) {
 }
 
 /**
- * apt-get with its lists and downloads in `making` instead of /var: fetches the packages, and what they need that is not installed.
+ * apt-get with its lists and downloads in `making` instead of /var: fetches the packages, and what they need that is
+ * not installed.
  * @param status  dpkg's list of what is installed: of this system, or an empty file
  */
 async function download(packages, making, status = '/var/lib/dpkg/status') {

@@ -6,8 +6,8 @@ const path = require('node:path');
 const SANDBOX = process.platform === 'linux' ? ['bubblewrap'] : [];
 
 /**
- * The system tools that a service with these settings needs: ffmpeg and its sandbox for the roles that open audio, and pocketsphinx
- * for a transcriber unless a better engine is set.
+ * The system tools that a service with these settings needs: ffmpeg and its sandbox for the roles that open audio, and
+ * pocketsphinx for a transcriber unless a better engine is set.
  */
 function wantedTools(env) {
   const has = (role) => !env.ROLES || env.ROLES.split(',').some((name) => name.trim() === role);
