@@ -40,7 +40,7 @@ export function WebhookForm({
         hint="HTTPS on port 443, at a public address."
       />
       <fieldset>
-        <legend>Types of events</legend>
+        <legend>Event types</legend>
         {EVENT_TYPES.map((type) => (
           <CheckField
             key={type}

@@ -1,5 +1,5 @@
 import type { JobSummary } from '#sdk/api.ts';
-import { byteSize, clockTime } from '../text/format.ts';
+import { clockTime } from '../text/format.ts';
 import { Badge } from '../ui/badge.tsx';
 import type { Column } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
@@ -15,13 +15,6 @@ export const JOB_COLUMNS: Column<JobSummary>[] = [
     head: 'Length',
     width: 5.5,
     cell: (job) => (job.duration_seconds === null ? '–' : clockTime(job.duration_seconds)),
-    isNumber: true,
-  },
-  {
-    head: 'Size',
-    width: 5.5,
-    phone: 'hidden',
-    cell: (job) => (job.size_bytes === null ? '–' : byteSize(job.size_bytes)),
     isNumber: true,
   },
   { head: 'Attempts', width: 5.5, phone: 'hidden', cell: ({ attempts }) => attempts, isNumber: true },

@@ -115,7 +115,7 @@ export const flows: Flow[] = [
       const bar = page.getByRole('progressbar', { name: 'Pulling parakeet-110m' });
       assert.equal(await bar.getAttribute('value'), '65831062');
       assert.ok(await page.getByRole('button', { name: 'Pull whisper-tiny' }).isDisabled());
-      await page.getByText('Models are pulled onto gpu-1').waitFor();
+      await page.getByText('Pull downloads a model to gpu-1').waitFor();
       await checkView('operator-models');
 
       await page.getByRole('button', { name: 'Cancel' }).click();

@@ -37,7 +37,7 @@ async function listKeys(session: Session, options: ListOptions, account: string 
       ? (await session.client()).keys.list(pageOf(options))
       : (await session.admin()).accounts.keys(account, pageOf(options));
   await showList(session, options, list, {
-    head: ['key', 'prefix', 'scopes', 'created', 'expires', 'last used', 'name'],
+    head: ['key', 'prefix', 'scopes', 'created', 'expires', 'last used', 'made by', 'name'],
     row: (key) => [
       key.id,
       `${key.prefix}…`,
@@ -45,6 +45,7 @@ async function listKeys(session: Session, options: ListOptions, account: string 
       key.created_at,
       key.expires_at ?? 'never',
       key.last_used_at ?? 'never',
+      key.created_by?.name ?? '-',
       key.name ?? '-',
     ],
     id: ({ id }) => id,

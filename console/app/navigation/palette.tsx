@@ -81,7 +81,8 @@ function commandsFor(text: string, entries: readonly NavigationEntry[], go: Go, 
     { label: `Times in ${utc ? 'the local time zone' : 'UTC'}`, run: () => setPreference({ utc: !utc }) },
     { label: `Theme: ${nextTheme[theme]}`, run: () => setPreference({ theme: nextTheme[theme] }) },
     { label: 'Keyboard shortcuts', hint: '?', run: () => setTimeout(openSheet) },
-    { label: 'API reference', hint: '/docs', run: () => window.open('/docs') },
+    { label: 'Documentation', hint: '/docs/', run: () => window.open('/docs/') },
+    { label: 'API reference', hint: '/docs/api', run: () => window.open('/docs/api') },
     { label: 'Sign out', run: signOutOrSay },
   ];
   const found = all.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));

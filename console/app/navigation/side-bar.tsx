@@ -125,7 +125,8 @@ function AccountMenu({ openSheet }: { openSheet: () => void }) {
         },
         {
           entries: [
-            { key: 'docs', label: 'API reference', href: '/docs' },
+            { key: 'docs', label: 'Documentation', href: '/docs/' },
+            { key: 'api', label: 'API reference', href: '/docs/api' },
             { key: 'keys', label: 'Keyboard shortcuts', act: openSheet },
             { key: 'out', label: 'Sign out', act: signOutOrSay },
           ],

@@ -46,7 +46,10 @@ function Figures() {
           <Facts
             rows={[
               ['Balance', <BalanceFigure key="balance" balance={value} days={days.data} />],
-              ['Plan', <Figure key="plan" value={value.plan} note={ratesOf(value)} />],
+              [
+                'Plan',
+                <Figure key="plan" value={value.plan} note={`${credits(value.rates[value.plan])} credits a minute`} />,
+              ],
               ['Jobs, 24 h', hours.data && <JobsFigure key="jobs" usage={hours.data} />],
               ['Audio, 24 h', hours.data && <AudioFigure key="audio" usage={hours.data} />],
             ]}
@@ -85,10 +88,6 @@ function BalanceFigure({ balance, days }: { balance: Balance; days: Usage | unde
     left !== null && left >= 0 && left < 1_000 ? `lasts about ${left} ${left === 1 ? 'day' : 'days'}` : null;
   const held = balance.held > 0 ? `${credits(balance.held)} held` : null;
   return <Figure value={credits(balance.amount)} note={['credits', held, lasts].filter(Boolean).join(', ')} />;
-}
-
-function ratesOf({ rates }: Balance): string {
-  return `credits per minute: lite ${credits(rates.lite)}, pro ${credits(rates.pro)}`;
 }
 
 function JobsFigure({ usage }: { usage: Usage }) {

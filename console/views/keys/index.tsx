@@ -58,7 +58,7 @@ export default function Keys() {
         list={list}
         label="Keys"
         columns={keyColumns(revoke)}
-        empty={<Empty title="No keys." command="keys create --name ci" />}
+        empty={<Empty title="No keys yet. Create one for each program." />}
       />
     </Page>
   );

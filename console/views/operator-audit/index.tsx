@@ -21,17 +21,15 @@ const COLUMNS: Column<AuditEntry>[] = [
   { head: 'Action', width: 10.5, cell: ({ action }) => <span className="whole">{action}</span> },
   {
     head: 'Who',
-    cell: ({ actor, address }) => (
-      <span>
-        <Who actor={actor} /> <small className="whole">from {address}</small>
-      </span>
-    ),
+    width: 15,
+    cell: ({ actor }) => <Who actor={actor} />,
   },
   {
     head: 'Account',
-    width: 12,
+    width: 9,
     cell: ({ account_id }) => (account_id === '' ? 'all' : <AccountLink id={account_id} />),
   },
+  { head: 'Address', width: 7, phone: 'hidden', cell: ({ address }) => address },
   {
     head: 'What',
     wraps: true,
@@ -62,9 +60,10 @@ export default function AuditView() {
   );
 }
 
-/** What was changed: `plan pro, credits 5000`. */
+/** What was changed: `plan pro, credits 5000`; nothing of what is empty. */
 function textOf(details: AuditEntry['details']): string {
-  const parts = Object.entries(details).map(([name, value]) => {
+  const given = Object.entries(details).filter(([, value]) => value !== null && String(value) !== '');
+  const parts = given.map(([name, value]) => {
     const shown = Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value);
     return `${name.replaceAll('_', ' ')} ${shown}`;
   });

@@ -48,14 +48,14 @@ function Models({ list }: { list: CatalogueModelList }) {
       <Section title="Catalogue">
         {node.transcribes ? (
           <p>
-            Models are pulled onto <strong>{node.host}</strong>, the machine that answers. Each transcriber keeps its
-            own.
+            Pull downloads a model to <strong>{node.host}</strong>, the node that answered. Each node with a transcriber
+            needs its own.
           </p>
         ) : (
           <>
             <p>
-              <strong>{node.host}</strong>, the machine that answers, does not transcribe. Pull a model on the machine
-              of a transcriber:
+              <strong>{node.host}</strong>, the node that answered, does not transcribe. Pull a model on a node that
+              does:
             </p>
             <Code label="Command" text={typed('models pull NAME')} />
           </>
@@ -82,7 +82,7 @@ function columnsFor({ node, pull }: CatalogueModelList): Column<CatalogueModel>[
     { head: 'Memory', cell: ({ memory_mb }) => byteSize(memory_mb * 1e6), isNumber: true },
     { head: 'Licence', cell: ({ licence }) => licence },
     {
-      head: node.host,
+      head: 'On this node',
       cell: ({ name, pulled }) =>
         pulled ? (
           <Badge tone="good">pulled</Badge>

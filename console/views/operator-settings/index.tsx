@@ -16,7 +16,7 @@ const COLUMNS: Column<Setting>[] = [
     phone: 'side',
     cell: ({ is_default }) => (is_default ? 'default' : <Badge tone="wait">set</Badge>),
   },
-  { head: 'Meaning', wraps: true, cell: ({ meaning }) => <small>{meaning}</small> },
+  { head: 'Meaning', wraps: true, cell: ({ meaning }) => <span className="soft">{meaning}</span> },
 ];
 
 /** The settings of the node that answers, as it has read them. */

@@ -23,7 +23,7 @@ export default function SearchView() {
       }
     >
       <Filters>
-        <FilterText name="q" label="Words" placeholder={'budget "annual report" -draft'} />
+        <FilterText name="q" label="Words" />
         <FilterText name="language" label="Language" placeholder="Language, such as en" />
         <FilterRange after="created_after" before="created_before" />
       </Filters>

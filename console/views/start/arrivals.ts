@@ -50,9 +50,7 @@ function add(before: Arrivals, changed: JobInList | Delivery): Arrivals {
   return way ? { ...before, jobs: { ...before.jobs, [way]: changed.id } } : before;
 }
 
-/** Jobs by way of OpenAI's clients cannot carry metadata: any job without it counts. */
 function wayOf({ metadata }: JobInList): WayName | null {
-  if (metadata === null) return 'openai';
-  const { start } = metadata as { start?: unknown };
+  const { start } = (metadata ?? {}) as { start?: unknown };
   return WAYS.find(({ name }) => name === start)?.name ?? null;
 }

@@ -18,7 +18,7 @@ export default function Start() {
         when its job arrives. <a href="/docs/clients">Clients</a> says how to install them.
       </p>
       {WAYS.map(({ name, title, code }) => (
-        <Section key={name} title={title} actions={<Arrival jobId={arrived.jobs[name]} />}>
+        <Section key={name} title={title} actions={name !== 'openai' && <Arrival jobId={arrived.jobs[name]} />}>
           <Code text={code(origin)} label={title} />
         </Section>
       ))}

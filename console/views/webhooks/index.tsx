@@ -45,7 +45,7 @@ export default function WebhooksView() {
       </Query>
       {allowed !== undefined && count !== undefined && (
         <p className="hint">
-          {count} of {allowed} webhooks used, with the disabled ones.
+          {count} of {allowed} webhooks used, disabled ones included.
         </p>
       )}
     </Page>
