@@ -4,6 +4,15 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { ROOT } from './sources.ts';
 
+test('the workflows name each action by a commit, and say which release that is', () => {
+  const folder = path.join(ROOT, '.github/workflows');
+  const lines = fs.readdirSync(folder).flatMap((file) => fs.readFileSync(path.join(folder, file), 'utf8').split('\n'));
+  const uses = lines.filter((line) => /^\s*-? *uses:/.test(line));
+
+  assert.ok(uses.length > 10);
+  for (const line of uses) assert.match(line, /uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});
+
 type Entry = {
   integrity?: string;
   resolved?: string;
