@@ -11,7 +11,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'live',
     group: 'Transcribe:',
-    summary: 'transcribe the microphone or a file while it is heard',
+    summary: 'transcribe the microphone or a file in real time',
     load: () => import('./live/live.ts'),
   },
   {

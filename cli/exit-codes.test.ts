@@ -64,7 +64,7 @@ test('where nothing listens, that is said once, with a question', async () => {
 
     assert.deepEqual(
       [code, stderr],
-      [1, `verbatim: No complete answer came from ${url} (ECONNREFUSED). Is the service running?\n`],
+      [1, `verbatim: No complete answer came from ${url} (ECONNREFUSED). Check that the service is running.\n`],
     );
   }
 });

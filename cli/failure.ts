@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from './exit.ts';
 type Failure = { message: string; exitCode: ExitCode };
 
 const WHOSE_KEY =
-  'The key is from VERBATIM_API_KEY or the profile; the token of operators from ADMIN_TOKEN or DATA_DIR. Is it of this service?';
+  'Check that the key (VERBATIM_API_KEY, profile) or the token of operators (ADMIN_TOKEN, DATA_DIR) is of this service.';
 
 /**
  * What to tell the user about an error of the API client, and the exit code.
@@ -16,7 +16,7 @@ export function describeFailure(error: unknown, signal: AbortSignal): Failure {
   if (error instanceof ApiError) return describeApiError(error);
   if (error instanceof JobFailedError) return describeFailedJob(error.job);
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
-    const hint = isRefused(error) ? ' Is the service running?' : '';
+    const hint = isRefused(error) ? ' Check that the service is running.' : '';
     return { message: `${error.message}${hint}`, exitCode: EXIT.failed };
   }
   return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), exitCode: EXIT.failed };

@@ -78,7 +78,7 @@ export async function showResults<Item>(
     const page = await list;
     if (out.mode === 'json') return out.json(answer());
     show(page.data);
-    if (page.has_more) out.note({ text: `There is more: --all, or --cursor ${page.next_cursor}`, style: 'dim' });
+    if (page.has_more) out.note({ text: `More: --all, or --cursor ${page.next_cursor}`, style: 'dim' });
     else if (page.data.length === 0) out.note(view.empty);
     return;
   }

@@ -101,7 +101,7 @@ test('a service that does not answer is named', async () => {
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^verbatim: No complete answer came from http:\/\/127\.0\.0\.1:65535 \(ECONNREFUSED\)\. Is the service running\?\n$/,
+    /^verbatim: No complete answer came from http:\/\/127\.0\.0\.1:65535 \(ECONNREFUSED\)\. Check that the service is running\.\n$/,
   );
 });
 

@@ -61,7 +61,7 @@ export function define(command: Command, io: Io): void {
 
 async function listen(session: Session, options: Options): Promise<void> {
   const { io, out } = session;
-  if (options.since !== undefined && options.resume) throw new UsageError('--since and --resume exclude each other.');
+  if (options.since !== undefined && options.resume) throw new UsageError('Use either --since or --resume.');
   const { url, profile } = session.connection();
   const file = stateFile(io.env, profile);
   const state = readState(file);
@@ -73,7 +73,7 @@ async function listen(session: Session, options: Options): Promise<void> {
   const client = await session.client();
   const hasKeys = io.stdin.isTTY === true && out.stdout.isTTY === true && out.mode === 'text';
   if (options.tui && !(hasKeys && out.stderr.isTTY)) {
-    throw new UsageError('--tui needs a terminal, and neither --json nor --quiet.');
+    throw new UsageError('--tui needs a terminal, without --json and --quiet.');
   }
   const account = await waitForAccount(client, session);
   const after = options.resume ? resumeId(session, kept.position, url) : options.since;
@@ -113,7 +113,7 @@ function resumeId(
   url: string,
 ): string | undefined {
   if (position?.url === url) return position.resumeId;
-  out.note('No earlier run of this profile at this service: events come from now on.');
+  out.note('No earlier run of this profile at this service: events from now on are shown.');
   return undefined;
 }
 
@@ -192,7 +192,8 @@ function readScreenKeys(
     stdin,
     screenKeys(screen, {
       send(event) {
-        if (targets.urlFor(event.type) === null) throw new UsageError(`No target takes ${event.type}: --forward-to.`);
+        if (targets.urlFor(event.type) === null)
+          throw new UsageError(`No target for ${event.type}: give --forward-to.`);
         sendAgain(forwarder, event);
       },
       edit: (event) => keys.suspend(() => editEvent(event, env)),

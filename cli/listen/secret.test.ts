@@ -46,7 +46,7 @@ test('a secret comes from a file, from a variable of a .env file, or from the en
 
 test('a secret among the arguments is refused, and so is a file without one secret', () => {
   const refused: [string, RegExp][] = [
-    [GIVEN, /seen by other users/],
+    [GIVEN, /Other users can see/],
     [fileWith('A=1'), /has no secret/],
     [fileWith(`A=${GIVEN}\nB=${OTHER}`), /several secrets/],
     [`${fileWith(`A=${GIVEN}`)}:B`, /has no secret/],

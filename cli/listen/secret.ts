@@ -32,8 +32,8 @@ export function chooseSecret(
 
 function readFrom(from: string): string {
   if (from.startsWith('whsec_')) {
-    const advice = `put it into ${VARIABLE}, or name a file: --secret .env:NAME`;
-    throw new UsageError(`A secret in the arguments is seen by other users of this machine: ${advice}.`);
+    const advice = `put the secret into ${VARIABLE}, or name a file: --secret .env:NAME`;
+    throw new UsageError(`Other users can see arguments: ${advice}.`);
   }
   const [, file = from, name = null] = /^(.+):([A-Za-z_][A-Za-z0-9_]*)$/.exec(from) ?? [];
   const text = readTextFile(file);

@@ -34,7 +34,8 @@ export async function openSource(
   const wav = await readWav(file);
   if (wav !== null) return { label: file, sampleRate: wav.sampleRate, pieces: (signal) => paced(wav, signal) };
   const ffmpeg = findProgram(env, 'ffmpeg');
-  if (ffmpeg === null) throw new CommandError(`${file} is no WAV file of 16-bit samples: install ffmpeg to decode it.`);
+  if (ffmpeg === null)
+    throw new CommandError(`${file} is not a WAV file of 16-bit samples: install ffmpeg to decode it.`);
   const args = ['-nostdin', '-v', 'error', '-i', file, '-vn', ...PCM];
   const decoded = {
     sampleRate: RATE,
@@ -74,7 +75,7 @@ function findRecorder(env: NodeJS.ProcessEnv, device: string | undefined) {
     if (file !== null) return { name, file, args };
   }
   const programs = platform === 'linux' ? 'arecord (in the package alsa-utils) or ffmpeg' : 'ffmpeg';
-  throw new CommandError(`Nothing here can record a microphone: install ${programs}, or give --file.`);
+  throw new CommandError(`No program to record the microphone: install ${programs}, or give --file.`);
 }
 
 function findProgram({ PATH, Path }: NodeJS.ProcessEnv, name: string): string | null {

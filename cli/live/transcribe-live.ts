@@ -83,7 +83,7 @@ function connectionNotes({ out }: Session): (state: LiveConnectionState) => void
   return ({ state }) => {
     if (state === 'connected' && isLost) out.warn({ text: 'connected again', style: 'dim' });
     if (state === 'lost' && !isLost)
-      out.warn('The connection is lost; the audio is kept, and sent if it is back within a minute.');
+      out.warn('The connection is lost; the audio is kept, and sent when the connection is back within a minute.');
     isLost = state === 'lost';
   };
 }

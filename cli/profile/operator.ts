@@ -25,6 +25,6 @@ function readToken(dataDir: string): string {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
     const advice = 'set ADMIN_TOKEN, or DATA_DIR to that of the service.';
-    throw new CommandError(`There is no readable ${file}: ${advice}`, EXIT.notSignedIn, { cause });
+    throw new CommandError(`No operator's token (${file} is not readable): ${advice}`, EXIT.notSignedIn, { cause });
   }
 }

@@ -13,7 +13,7 @@ export async function ask(
   question: string,
   { flag, isSecret = false }: { flag: string; isSecret?: boolean },
 ): Promise<string> {
-  if (!io.stdin.isTTY) throw new UsageError(`Nobody can be asked here: give ${flag}.`);
+  if (!io.stdin.isTTY) throw new UsageError(`No terminal to ask on: give ${flag}.`);
   io.stderr.write(question);
   // readline echoes the answer to its output.
   const echo = isSecret ? new Writable({ write: (_chunk, _encoding, done) => done() }) : io.stderr;

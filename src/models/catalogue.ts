@@ -65,7 +65,7 @@ export const CATALOGUE: readonly Model[] = [
     languages: EUROPEAN,
     wer: leaderboard(6.32),
     needsMemoryMb: 1500,
-    advice: 'European languages, told apart by itself; as fast as v2',
+    advice: 'European languages, detected by the model; as fast as v2',
   },
   {
     name: 'parakeet-110m',
@@ -83,7 +83,7 @@ export const CATALOGUE: readonly Model[] = [
     languages: ['en'],
     wer: leaderboard(7.49),
     needsMemoryMb: 600,
-    advice: 'English, small and quick: the one to begin with',
+    advice: 'English, small and fast: start with this one',
   },
   whisper('turbo', 'csukuangfj/sherpa-onnx-whisper-turbo', '2ca6ff69fc878651b770880507669577ac41c2ff', {
     encoder: [674_716_297, 'b02dcdf54f348741e93fe732b67d933c8dcb6735655f710640143081db38878b'],
@@ -97,14 +97,14 @@ export const CATALOGUE: readonly Model[] = [
     decoder: [571_059_257, '595d00a338a365a7bfa0ca7f296cabc639583bef770ab6130df90f49a6412747'],
     wer: librispeech(2.9, true),
     needsMemoryMb: 3000,
-    advice: 'any language on a strong machine; turbo is quicker and mostly better',
+    advice: 'any language on a strong machine; turbo is faster and mostly better',
   }),
   whisper('small', 'csukuangfj/sherpa-onnx-whisper-small', '8f3c18b358db4d1f2fc1eae49d75cd20989e4309', {
     encoder: [112_442_483, '4cbe7b22fa9026b843b60a68640c747de05bafb1a11b57edc0e66c232d9f33a9'],
     decoder: [262_226_114, 'acad50b5c782696e91b55914cc5ab4f756f1532f76e22aa6fc615f39fb69a8ee'],
     wer: librispeech(3.43, true),
     needsMemoryMb: 1500,
-    advice: 'any language where memory is scarce',
+    advice: 'any language with little memory',
   }),
   whisper('base', 'csukuangfj/sherpa-onnx-whisper-base', 'bb53ee204431c90d314c1cc08d28d23e5b7927cc', {
     encoder: [29_120_534, '0b8fb1304b6109976038efff5ace81720e00386f3ff6b54ee8c75291ca0a1e11'],
@@ -181,7 +181,7 @@ export const CATALOGUE: readonly Model[] = [
     languages: ['en'],
     wer: null,
     needsMemoryMb: 1500,
-    advice: 'live sessions in English, with capitals and punctuation; wants a strong machine',
+    advice: 'live sessions in English, with capitals and punctuation; needs a strong machine',
   },
   {
     name: 'streaming-fastconformer',

@@ -49,7 +49,7 @@ test('a pull shows progress, attribution and usage; a second pull does nothing',
   assert.match(first, /^tone: 100 % of 0\.3 MB$/m);
   assert.match(first, /Licence: MIT; name this project\./);
   assert.match(first, /ENGINE_PRO=sherpa-onnx:tone/);
-  assert.match(second, /already; remove it first/);
+  assert.match(second, /already\. To download it again/);
 });
 
 test('a removed model is gone', async () => {

@@ -23,17 +23,17 @@ export async function pull(
   const { kind, folder } = await pullModel(name, options).finally(progress.end);
   const place = path.relative('.', folder) || folder;
   if (kind === 'already') {
-    screen.write(`${name} is in ${place} already; remove it first to fetch it anew.\n`);
+    screen.write(`${name} is in ${place} already. To download it again, remove it first.\n`);
     return;
   }
   const model = (catalogue ?? CATALOGUE).find((one) => one.name === name)!;
   screen.write(`${name} is in ${place}. Licence: ${model.licence}; name ${model.attribution}.\n`);
-  screen.write(`A service takes it up when it starts${byName(model)}.\n`);
+  screen.write(`The service uses it after a restart${byName(model)}.\n`);
 }
 
 function byName(model: Model): string {
   const setting = model.family === 'streaming' ? 'ENGINE_LIVE_PRO' : isSpeechModel(model) ? 'ENGINE_PRO' : null;
-  return setting === null ? '' : `; ${setting}=sherpa-onnx:${model.name} asks for it by name`;
+  return setting === null ? '' : `; ${setting}=sherpa-onnx:${model.name} chooses it by name`;
 }
 
 /** Removes a pulled model. @throws ModelError */

@@ -40,7 +40,7 @@ export async function downloadChecked(file: ExpectedFile, options: DownloadOptio
   await rm(options.target, { force: true });
   throw new ModelError(
     'wrong_bytes',
-    `${file.path} came with other bytes than it should have (SHA-256 ${fresh.sha256.slice(0, 12)}…): it was thrown away. Pull again, or check the hub's address.`,
+    `${file.path} has a wrong checksum (SHA-256 ${fresh.sha256.slice(0, 12)}…): it was deleted. Pull again, or check the hub's address.`,
   );
 }
 

@@ -92,9 +92,13 @@ async function listAll(
       const message = `The hub at ${hubUrl} answered ${cause.statusCode} for ${repository}.`;
       throw new ModelError('not_on_hub', message, { cause });
     }
-    throw new ModelError('unreachable', `The hub at ${hubUrl} cannot be reached; HF_ENDPOINT names another.`, {
-      cause,
-    });
+    throw new ModelError(
+      'unreachable',
+      `Cannot reach the hub ${hubUrl}: check the network, or set HF_ENDPOINT to another hub.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -86,7 +86,7 @@ test('an unreachable hub is reported in one line', async () => {
   const { offered, text } = offer(fixture, { how: 'pull', hubUrl: 'http://127.0.0.1:1' });
 
   assert.equal(await offered, 'unreachable');
-  assert.match(text(), /^No better model .* out of reach; going on with pocketsphinx\.\n$/);
+  assert.match(text(), /^Cannot reach .* to download a better model: pocketsphinx is used\.\n$/);
 });
 
 test('a failed pull is reported in one line, and the start continues', async () => {

@@ -44,7 +44,7 @@ export async function offerFirstModel(offer: Offer): Promise<Offered> {
   if (await hasSpeechModel(modelsDir, catalogue)) return 'present';
   if (how === 'ask' && (!input.isTTY || !output.isTTY || (await wasAsked(modelsDir)))) return 'not_asked';
   if (!(await isHubReachable(hubUrl, offer.reachMs ?? REACH_MS))) {
-    output.write(`No better model can be fetched, for ${hubUrl} is out of reach; going on with pocketsphinx.\n`);
+    output.write(`Cannot reach ${hubUrl} to download a better model: pocketsphinx is used.\n`);
     return 'unreachable';
   }
   if (how === 'ask' && !(await ask(model, offer))) return 'declined';
@@ -69,7 +69,7 @@ async function ask(model: Model, offer: Offer): Promise<boolean> {
   const terminal = createInterface({ input, output });
   const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
   const size = megabytes(sizeOfModel(model));
-  output.write(`There is no speech model yet: pocketsphinx, which is basic, would do the work.\n`);
+  output.write(`No speech model yet: pocketsphinx, which mishears many words, would be used.\n`);
   const question = `Fetch ${model.title} (English, ${size}, ${model.licence})? [y/N, no in ${Math.round(answerMs / 1000)} s] `;
   // readline consumes Ctrl-C; this passes it on to the service.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));

@@ -64,7 +64,9 @@ function claimPulls(modelsDir: string): { release(): void } {
     return claimDirectory(partialDir(modelsDir));
   } catch (cause) {
     if (!(cause instanceof DirectoryTakenError)) throw cause;
-    throw new ModelError('busy', `Another process is pulling a model into ${modelsDir}. Wait for its end.`, { cause });
+    throw new ModelError('busy', `Another process is pulling a model into ${modelsDir}. Wait until it has ended.`, {
+      cause,
+    });
   }
 }
 

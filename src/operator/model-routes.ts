@@ -80,7 +80,8 @@ function pullRoute({ db, config }: Runtime, pulls: () => BackgroundPull): Route 
         throw new ApiError('conflict', `${name} is on this node already.`);
       }
       const state = pulls().start(name);
-      if (state === null) throw new ApiError('conflict', `${pulls().state!.model} is being pulled. Wait for its end.`);
+      if (state === null)
+        throw new ApiError('conflict', `${pulls().state!.model} is being pulled. Wait until it has ended.`);
       try {
         return await db.transaction(async (tx) => {
           await recordChange(tx, actor, { accountId: '', action: 'model.pulled', targetId: name });

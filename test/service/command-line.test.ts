@@ -231,7 +231,7 @@ describe('verbatim jobs', () => {
     assert.match(head!, /^job +status +plan +length +credits +created +file$/);
     assert.match(row!, /^job_\w+ {2}completed {2}pro {3}0:00 {4}[\d.]+ +\S+Z {2}call\.wav$/);
     assert.equal(end, '');
-    assert.match(more.stderr, /^There is more: --all, or --cursor \S+\n$/);
+    assert.match(more.stderr, /^More: --all, or --cursor \S+\n$/);
     assert.equal(await outputOf(['jobs', 'list', '-q', '--limit', '1', '--cursor', page.next_cursor]), `${ids[2]}\n`);
   });
 
@@ -441,7 +441,7 @@ describe('signing in', () => {
     const ada = await run('whoami --profile ada', { env: bare });
 
     assert.deepEqual([wrong.code, none.code], [4, 2]);
-    assert.match(none.stderr, /Nobody can be asked here: give --api-key-file/);
+    assert.match(none.stderr, /No terminal to ask on: give --api-key-file/);
     assert.deepEqual([done.code, done.stdout], [0, `You are test (pro) at ${service.baseUrl}\n`]);
     assert.match(done.stderr, /profiles\.json\njob_\w+: Good morning\n$/);
     assert.match(me.stdout, /profile +default\n/);

@@ -204,7 +204,7 @@ test('when nothing listens on the target, that is said in words', async () => {
     async () => null,
   );
 
-  assert.match(stderr, new RegExp(`^nothing listens on ${closed}: is your server running\\?$`, 'm'));
+  assert.match(stderr, new RegExp(`^nothing listens on ${closed}: start your server$`, 'm'));
 });
 
 test('events that are sent again come again, those of another webhook only without --webhook', async () => {

@@ -25,7 +25,7 @@ export function define(command: Command, io: Io): void {
     .action(action<[string | undefined], KeyOptions>(io, createKey));
   command
     .command('revoke')
-    .description('end keys')
+    .description('revoke keys')
     .argument('<keys...>')
     .option('--operator', 'of any account, as the operator')
     .action(action<[string[]], { operator?: boolean }>(io, revokeKeys));

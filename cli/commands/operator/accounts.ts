@@ -82,7 +82,7 @@ export function define(command: Command, io: Io): void {
     );
   command
     .command('credit')
-    .description('add credits; a negative amount takes them away')
+    .description('add credits; a negative amount removes credits')
     .argument('<account>')
     .argument('<amount>', '', number)
     .option('--note <text>', 'the reason, shown in the ledger')
@@ -94,7 +94,7 @@ async function invite(session: Session, { role, email, operator }: Invitation, i
   const { id: invitation, url } = await admin.accounts.invite(id, { role, email, operator });
   const link = new URL(url, admin.baseUrl).href;
   session.out.show({ json: session.answer(), ids: [invitation], lines: [[link]] });
-  session.out.note({ text: 'The link holds for 7 days, and once.', style: 'dim' });
+  session.out.note({ text: 'The link works once, within 7 days.', style: 'dim' });
 }
 
 async function createAccount(session: Session, { plan, credits: amount }: NewAccount, name: string): Promise<void> {

@@ -70,10 +70,10 @@ test('accounts and keys are made, listed, credited and revoked', async () => {
 
   assert.match(key.key, /^vb_/);
   assert.deepEqual([key.scopes, key.expires_at], [['jobs:read', 'jobs:write'], '2099-01-01T00:00:00.000Z']);
-  assert.match(keys, /jobs:read,jobs:write {2}\S+ {2}2099-01-01T00:00:00.000Z {2}never {6}laptop\n$/);
+  assert.match(keys, /jobs:read,jobs:write {2}\S+ {2}2099-01-01T00:00:00.000Z {2}never {6}- {8}laptop\n$/);
   assert.match(credit, /^led_\S+ {2}-2.5 credits, the balance is 7.5\n$/);
   assert.match(shown, new RegExp(`^account +${account.id}\nname +Ada\nplan +pro\ncredits +7.5\n`));
-  assert.match(keys, /^key +prefix +scopes +created +expires +last used +name\n/);
+  assert.match(keys, /^key +prefix +scopes +created +expires +last used +made by +name\n/);
   assert.ok(keys.split('\n')[1]!.startsWith(`${key.id}  ${key.prefix}…`) && !keys.includes(key.key));
   assert.deepEqual(revoked, { code: 0, stdout: '', stderr: `${key.id} is revoked\n` });
   assert.deepEqual(none, { code: 0, stdout: '', stderr: 'No keys.\n' });
@@ -113,7 +113,7 @@ test('the token comes from the data directory when none is given', async () => {
   rmSync(dataDir, { recursive: true });
   assert.deepEqual([code, stderr], [0, 'No accounts.\n']);
   assert.equal(without.code, 4);
-  assert.match(without.stderr, /There is no readable .*: set ADMIN_TOKEN/);
+  assert.match(without.stderr, /No operator's token .*: set ADMIN_TOKEN/);
 });
 
 for (const [line, code, message] of [
@@ -142,7 +142,7 @@ test('a wrong token and a service that is not there are named', async () => {
   const nobody = await fixture.run('accounts list', { VERBATIM_URL: 'http://127.0.0.1:65535' });
 
   assert.equal(wrongToken.code, 4);
-  assert.match(wrongToken.stderr, /from ADMIN_TOKEN or DATA_DIR\. Is it of this service\?/);
+  assert.match(wrongToken.stderr, /token of operators \(ADMIN_TOKEN, DATA_DIR\) is of this service/);
   assert.equal(nobody.code, 1);
   assert.match(nobody.stderr, /No complete answer came from http:\/\/127.0.0.1:65535 \(ECONNREFUSED\)/);
 });

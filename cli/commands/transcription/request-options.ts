@@ -32,7 +32,7 @@ export function addRequestOptions(command: Command, leftOut: readonly string[] =
     option('--plan <plan>', "the plan; without it, the account's").choices(['lite', 'pro']),
     option('--language <code>', 'spoken language, such as en; without it, detected where the model can'),
     option('--words', 'times of words'),
-    option('--diarize', 'label who says what'),
+    option('--diarize', 'label who speaks'),
     option('--speakers <number>', 'the exact number of speakers, with --diarize').argParser(wholeNumber),
     option('--min-speakers <number>', 'the smallest number of speakers').argParser(wholeNumber),
     option('--max-speakers <number>', 'the largest number of speakers').argParser(wholeNumber),
@@ -44,9 +44,9 @@ export function addRequestOptions(command: Command, leftOut: readonly string[] =
     option('--replace <from=to>', 'a phrase of the text to replace; repeatable').argParser(replacement),
     option('--metadata <json>', 'comes back with the job and in its events').argParser(jsonText),
     option('--metadata-file <file>', 'the same from a file').conflicts('metadata'),
-    option('--delete-after <seconds>', 'erase the job so long after its end').argParser(wholeNumber),
+    option('--delete-after <seconds>', 'erase the job this long after its end').argParser(wholeNumber),
     option('--webhook-url <url>', 'where the events of this job go too'),
-    option('--webhook-secret <secret>', 'signs them; without it one is made that is not shown'),
+    option('--webhook-secret <secret>', 'signs them; without it, the service makes one that it does not show'),
   ];
   for (const each of options) if (!leftOut.includes(each.long!)) command.addOption(each);
   return command;

@@ -31,7 +31,7 @@ export function defineDeliveries(command: Command, io: Io): void {
     .option('--type <type>', 'of this event type')
     .option('--event <event>', 'of this event')
     .option('--reason <reason>', 'failed for this reason, such as timeout')
-    .addOption(new Option('--status-class <class>', 'answered so').choices(['2xx', '3xx', '4xx', '5xx']))
+    .addOption(new Option('--status-class <class>', 'with such an answer').choices(['2xx', '3xx', '4xx', '5xx']))
     .option('--attempt <number>', 'this attempt, 1 to 4', wholeNumber)
     .option('--after <time>', 'created after this time: 2026-11-21, 1h, 7d …', time)
     .option('--before <time>', 'created before this time', time);

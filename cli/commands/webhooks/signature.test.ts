@@ -49,7 +49,7 @@ describe('verbatim signature', () => {
     assert.match(late.stderr, /^verbatim: stale_timestamp: /);
     assert.match(changed.stderr, /^verbatim: bad_signature: /);
     assert.match(without.stderr, /VERBATIM_WEBHOOK_SECRET/);
-    assert.match(noRequest.stderr, /This is no request/);
+    assert.match(noRequest.stderr, /This is not a request/);
   });
 
   test('explain names the cause and what to do, and shows no secret', async () => {

@@ -162,11 +162,10 @@ function describeDifference(
 }
 
 function readSecrets({ env }: Io, { secret: file }: Common): string[] {
-  if (file?.startsWith('whsec_'))
-    throw new UsageError('A secret in the arguments is seen by other users: name a file.');
+  if (file?.startsWith('whsec_')) throw new UsageError('Other users can see arguments: pass the secret in a file.');
   const text = file === undefined ? (env[VARIABLE] ?? '') : readTextFile(file);
   const secrets = text.split('\n').filter((line) => line.trim() !== '');
-  if (secrets.length === 0) throw new UsageError(`There is no secret: give --secret, or set ${VARIABLE}.`);
+  if (secrets.length === 0) throw new UsageError(`No secret: give --secret, or set ${VARIABLE}.`);
   // Spaces are kept: they may be the mistake that is looked for.
   return secrets.map((line) => line.replace(/\r$/, ''));
 }
@@ -174,8 +173,7 @@ function readSecrets({ env }: Io, { secret: file }: Common): string[] {
 /** @throws UsageError */
 function readRequest(bytes: Buffer): HttpRequest {
   const request = readHttpRequest(bytes);
-  if (!request)
-    throw new UsageError('This is no request. Pass it as it was received: headers, an empty line, the body.');
+  if (!request) throw new UsageError('This is not a request. Pass it as received: headers, an empty line, the body.');
   return request;
 }
 

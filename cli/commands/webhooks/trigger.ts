@@ -33,7 +33,7 @@ export function define(command: Command, io: Io): void {
 
 async function trigger(session: Session, options: TriggerOptions, type: string): Promise<void> {
   const { to, webhook, set: changes = [], secret } = options;
-  if (to !== undefined && webhook !== undefined) throw new UsageError('--to and --webhook exclude each other.');
+  if (to !== undefined && webhook !== undefined) throw new UsageError('Use either --to or --webhook.');
   if (to === undefined && (changes.length > 0 || secret !== undefined)) {
     throw new UsageError('--set and --secret need --to: the service sends its examples as they are.');
   }

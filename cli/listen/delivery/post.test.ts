@@ -76,13 +76,10 @@ test('why there is no answer is said in words', async () => {
     return outcome.kind === 'failed' ? [outcome.reason, outcome.message] : outcome;
   };
 
-  assert.deepEqual(await messageOf(refused), [
-    'refused',
-    `nothing listens on ${refused.host}: is your server running?`,
-  ]);
+  assert.deepEqual(await messageOf(refused), ['refused', `nothing listens on ${refused.host}: start your server`]);
   assert.deepEqual(await messageOf(new URL(`http://localhost:${refused.port}/`)), [
     'refused',
-    `nothing listens on localhost:${refused.port}: is your server running?`,
+    `nothing listens on localhost:${refused.port}: start your server`,
   ]);
   assert.deepEqual(await messageOf(new URL('http://name.invalid/')), ['dns', 'the name name.invalid does not resolve']);
   assert.equal(((await messageOf(rude.url)) as string[])[0], 'reset');

@@ -62,7 +62,7 @@ async function readStart(answer: IncomingMessage): Promise<string> {
 
 function explain({ code, message, name }: NodeJS.ErrnoException, url: URL): Outcome {
   if (code === 'ECONNREFUSED') {
-    return { kind: 'failed', reason: 'refused', message: `nothing listens on ${url.host}: is your server running?` };
+    return { kind: 'failed', reason: 'refused', message: `nothing listens on ${url.host}: start your server` };
   }
   if (name === 'AbortError' || name === 'TimeoutError') {
     return { kind: 'failed', reason: 'timeout', message: `no answer within ${DEADLINE_MS / 1000} s` };

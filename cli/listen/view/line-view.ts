@@ -40,7 +40,7 @@ export function openLineView(out: Pick<Output, 'mode' | 'line' | 'note'>, { hasK
     },
     target({ host }, isUp) {
       if (isUp) out.note({ text: `${host} accepts connections again`, style: 'green' });
-      else out.note({ text: `nothing listens on ${host}: is your server running?`, style: 'yellow' });
+      else out.note({ text: `nothing listens on ${host}: start your server`, style: 'yellow' });
     },
     connection(change) {
       if (change.state === 'lost') {

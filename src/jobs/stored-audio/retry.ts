@@ -24,7 +24,7 @@ export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknow
   const { db, storage, config } = api;
   const { account, idempotency } = call;
   if (!isTerminal(job.state)) {
-    throw new ApiError('conflict', `The job is ${job.state}. Wait for its end, or cancel it first.`);
+    throw new ApiError('conflict', `The job is ${job.state}. Wait until it has ended, or cancel it first.`);
   }
   const request = {
     ...pickColumns(JOB_TABLE.requested, job),

@@ -65,7 +65,7 @@ export function invitationRoutes(runtime: PeopleRuntime): Route[] {
       path: '/v1/invitations',
       auth: 'session',
       replaysToSameKey: true,
-      summary: 'Invite somebody: make a link that holds for 7 days and once; for owners',
+      summary: 'Invite somebody: make a link that works once, within 7 days; for owners',
       errors: ['missing_role'],
       tag: TAG,
       schema: { body: Type.Object(bodyFields), answers: { 201: newInvitationSchema } },
