@@ -5,8 +5,8 @@ import { permits, type Scope } from '../rules/accounts/scopes.ts';
 import { isFromOwnPage } from '../rules/network/own-page.ts';
 import { readSessionToken } from '../rules/network/session-cookie.ts';
 import { ApiError } from './api-error.ts';
+import type { AttemptLimit } from './attempt-limit.ts';
 import type { Bucket } from './route.ts';
-import type { WrongTokens } from './wrong-tokens.ts';
 
 const MAX_KEY_BYTES = 256;
 const KEY_IN_QUERY = /[?&](x-)?(api[-_]?key|key|(access[-_]?)?token)=/i;
@@ -151,7 +151,7 @@ export function requireScope(key: Caller['key'], ...scopes: Scope[]): void {
 export function authenticateAdmin(
   rawHeaders: string[],
   auth: Pick<Auth, 'adminToken'>,
-  { client, wrongTokens }: { client: string; wrongTokens: WrongTokens },
+  { client, wrongTokens }: { client: string; wrongTokens: AttemptLimit },
 ): void {
   const tokens = new Set(bearerTokens(rawHeaders));
   if (tokens.size > 0) {

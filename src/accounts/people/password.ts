@@ -23,7 +23,7 @@ let waiting = 0;
  */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive({ ...COST, message: password, nonce: salt, tagLength: HASH_BYTES });
+  const hash = await derive({ ...COST, message: normal(password), nonce: salt, tagLength: HASH_BYTES });
   const { memory, passes, parallelism } = COST;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`;
 }
@@ -38,8 +38,13 @@ export async function isPassword(password: string, stored: string | null): Promi
   if (stored !== null && hash === undefined) throw new Error('a stored password has an unknown form');
   const cost = hash ? { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) } : COST;
   const nonce = hash ? Buffer.from(salt!, 'base64') : randomBytes(SALT_BYTES);
-  const derived = await derive({ ...cost, message: password, nonce, tagLength: HASH_BYTES });
+  const derived = await derive({ ...cost, message: normal(password), nonce, tagLength: HASH_BYTES });
   return hash !== undefined && timingSafeEqual(derived, Buffer.from(hash, 'base64'));
+}
+
+/** A password is the same however a keyboard writes its accents. */
+function normal(password: string): string {
+  return password.normalize('NFKC');
 }
 
 /** In a thread of the process, at most `MAX_AT_ONCE` at a time. */

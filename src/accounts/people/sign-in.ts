@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { WrongTokens } from '../../http/wrong-tokens.ts';
+import { AttemptLimit } from '../../http/attempt-limit.ts';
 import { clientOf } from '../../rules/network/client-address.ts';
 import { isFromOwnPage } from '../../rules/network/own-page.ts';
 import { lockKey } from '../keys/key-store.ts';
@@ -14,9 +14,9 @@ const SESSION_MS = 7 * 24 * 3_600_000;
 const FRESH_MS = 15 * 60_000;
 // Per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address does not keep
 // the owner of an email out.
-const PER_ADDRESS = { maxWrong: 60, maxWrongOfAll: 600 };
-const PER_ADDRESS_AND_EMAIL = { maxWrong: 10, maxWrongOfAll: 600 };
-const PER_EMAIL = { maxWrong: 100, maxWrongOfAll: 600 };
+const PER_ADDRESS = { maxOfClient: 60, maxOfAll: 600 };
+const PER_ADDRESS_AND_EMAIL = { maxOfClient: 10, maxOfAll: 600 };
+const PER_EMAIL = { maxOfClient: 100, maxOfAll: 600 };
 
 type ReadHeader = (name: string) => string | null;
 
@@ -68,9 +68,9 @@ export function wrongPassword(): ApiError {
 
 /** Counts who tries to sign in on this node: by address, by email, and by both. */
 export class Attempts {
-  readonly #ofAddress = new WrongTokens(PER_ADDRESS);
-  readonly #ofBoth = new WrongTokens(PER_ADDRESS_AND_EMAIL);
-  readonly #ofEmail = new WrongTokens(PER_EMAIL);
+  readonly #ofAddress = new AttemptLimit(PER_ADDRESS);
+  readonly #ofBoth = new AttemptLimit(PER_ADDRESS_AND_EMAIL);
+  readonly #ofEmail = new AttemptLimit(PER_EMAIL);
 
   /**
    * Counts an attempt before it is decided: attempts at the same time are not more than the limit.
@@ -79,7 +79,7 @@ export class Attempts {
    */
   add(address: string, email: string | null): void {
     const client = clientOf(address);
-    const counts: [WrongTokens, string][] = [[this.#ofAddress, client]];
+    const counts: [AttemptLimit, string][] = [[this.#ofAddress, client]];
     if (email !== null) counts.push([this.#ofBoth, `${client} ${email}`], [this.#ofEmail, email]);
     const seconds = Math.max(...counts.map(([attempts, name]) => attempts.retryAfterSeconds(name) ?? 0));
     if (seconds > 0) throw tooMany(seconds);

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../../rules/network/client-address.ts';
 import { ApiError } from '../api-error.ts';
+import type { AttemptLimit } from '../attempt-limit.ts';
 import {
   type Auth,
   authenticate,
@@ -15,7 +16,6 @@ import {
 import { addressOf } from '../call.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Route } from '../route.ts';
-import type { WrongTokens } from '../wrong-tokens.ts';
 import type { HttpMetrics } from './request-context.ts';
 
 /** What requests are admitted by. */
@@ -23,7 +23,7 @@ type Admission = {
   auth: Auth;
   limits: Limits;
   metrics: HttpMetrics;
-  wrongTokens: WrongTokens;
+  wrongTokens: AttemptLimit;
   idempotency?: IdempotencyKeys;
 };
 
@@ -61,7 +61,7 @@ export async function admitRequest(
 async function admitOperator(
   { raw, context }: FastifyRequest,
   auth: Auth,
-  attempts: { client: string; wrongTokens: WrongTokens },
+  attempts: { client: string; wrongTokens: AttemptLimit },
 ): Promise<void> {
   const { method, url, rawHeaders } = raw;
   const operator = await findOperator({ method: method!, url: url!, rawHeaders }, auth);

@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { makeId } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { ApiError } from '../api-error.ts';
+import { AttemptLimit } from '../attempt-limit.ts';
 import type { Auth, Limits } from '../authentication.ts';
 import { type ConnectionLimits, Connections, logClosed } from '../connections/connections.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
@@ -10,7 +11,6 @@ import { UnreadAnswers, type UnreadLimits } from '../connections/unread-answers.
 import { asksForWebSocket, routeHandshakes } from '../handshakes/handshake.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Answer, Route } from '../route.ts';
-import { WrongTokens } from '../wrong-tokens.ts';
 import { admitRequest, checkHeaders } from './admission.ts';
 import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
@@ -61,7 +61,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const { routes, log, corsAllowedOrigins = [], bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
   const app = openFastify(options);
   const connections = limitConnections(app, options);
-  const admission = { ...options, wrongTokens: new WrongTokens() };
+  const admission = { ...options, wrongTokens: new AttemptLimit() };
   const unreadAnswers = new UnreadAnswers(options.unreadLimits);
   let isClosing = false;
   app.addHook('preClose', async () => {

@@ -72,11 +72,11 @@ test('a password signs in, whatever the case of the email; the database has argo
   assert.doesNotMatch(text, new RegExp(`${PASSWORD}|${browser.cookie.split('=')[1]}`));
 });
 
-test('an email with an accent is the same however the accent is written', async () => {
+test('an email and a password with an accent are the same however the accent is written', async () => {
   await using fixture = await openAccountFixture();
-  await setUp(fixture, { email: 'zoe\u0308@example.com' });
+  await setUp(fixture, { email: 'zoe\u0308@example.com', password: 'Zoe\u0308 and the horse' });
 
-  const { id } = await signIn(fixture, 'ZO\u00cb@example.com');
+  const { id } = await signIn(fixture, 'ZO\u00cb@example.com', 'Zo\u00eb and the horse');
 
   assert.match(id, /^ses_/);
 });

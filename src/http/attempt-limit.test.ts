@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { WrongTokens } from './wrong-tokens.ts';
+import { AttemptLimit } from './attempt-limit.ts';
 
-function openWrongTokens() {
+function openLimit() {
   const time = { nowMs: 0 };
-  const tokens = new WrongTokens(undefined, () => time.nowMs);
+  const tokens = new AttemptLimit(undefined, () => time.nowMs);
   const add = (client: string, count: number) => {
     for (let i = 0; i < count; i++) tokens.add(client);
   };
@@ -12,7 +12,7 @@ function openWrongTokens() {
 }
 
 test('a client with ten wrong tokens in a minute is refused until the minute is over', () => {
-  const { time, tokens, add } = openWrongTokens();
+  const { time, tokens, add } = openLimit();
   add('192.0.2.1', 9);
   const before = tokens.retryAfterSeconds('192.0.2.1');
   time.nowMs = 20_500;
@@ -27,14 +27,14 @@ test('a client with ten wrong tokens in a minute is refused until the minute is 
 });
 
 test('other clients are not refused', () => {
-  const { tokens, add } = openWrongTokens();
+  const { tokens, add } = openLimit();
   add('192.0.2.1', 50);
 
   assert.equal(tokens.retryAfterSeconds('192.0.2.2'), null);
 });
 
 test('after a hundred wrong tokens in a minute, whoever has sent one is refused, and a new client is not', () => {
-  const { time, tokens, add } = openWrongTokens();
+  const { time, tokens, add } = openLimit();
   for (let i = 0; i < 99; i++) add(`192.0.2.${i}`, 1);
   const before = tokens.retryAfterSeconds('192.0.2.5');
   time.nowMs = 30_000;
@@ -47,7 +47,7 @@ test('after a hundred wrong tokens in a minute, whoever has sent one is refused,
 });
 
 test('the oldest of too many clients is deleted first', () => {
-  const { tokens, add } = openWrongTokens();
+  const { tokens, add } = openLimit();
   add('first', 10);
   add('second', 10);
   for (let i = 0; i < 9_999; i++) add(`client ${i}`, 1);

@@ -1,27 +1,28 @@
 const WINDOW_MS = 60_000;
-const LIMITS = { maxWrong: 10, maxWrongOfAll: 100 };
+/** Of wrong tokens of the operator. */
+const WRONG_TOKENS: Limits = { maxOfClient: 10, maxOfAll: 100 };
 const MAX_CLIENTS = 10_000;
 
 /** Per minute: of one client, and of all together. */
-type Limits = { maxWrong: number; maxWrongOfAll: number };
+type Limits = { maxOfClient: number; maxOfAll: number };
 type Attempts = { count: number; sinceMs: number };
 
 /**
- * Counts wrong operator tokens. After 10 in a minute, every token of that client is refused for the rest of the minute,
- * the right one too: an answer would tell that it is right. After 100 of all clients together, every client that has
- * sent a wrong one is refused. Stores at most 10,000 clients and deletes the oldest first.
+ * Limits attempts to guess: wrong tokens of the operator, and sign-ins. A client with too many in a minute is refused
+ * for the rest of the minute, whatever it sends: an answer would tell that it is right. After too many of all clients
+ * together, every client that has made one is refused. Stores at most 10,000 clients and deletes the oldest first.
  */
-export class WrongTokens {
+export class AttemptLimit {
   readonly #clients = new Map<string, Attempts>();
   readonly #limits: Limits;
   readonly #monotonicMs: () => number;
   #all: Attempts = { count: 0, sinceMs: 0 };
 
   /**
-   * @param limits  others than 10 and 100
+   * @param limits  by default 10 of one client, 100 of all
    * @param monotonicMs  a monotonic clock; the process's by default
    */
-  constructor(limits: Limits = LIMITS, monotonicMs: () => number = () => performance.now()) {
+  constructor(limits: Limits = WRONG_TOKENS, monotonicMs: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#monotonicMs = monotonicMs;
   }
@@ -30,13 +31,11 @@ export class WrongTokens {
   retryAfterSeconds(client: string): number | null {
     const attempts = this.#attemptsOf(client);
     if (!attempts) return null;
-    if (attempts.count >= this.#limits.maxWrong) return this.#secondsLeft(attempts);
-    return this.#isOpen(this.#all) && this.#all.count >= this.#limits.maxWrongOfAll
-      ? this.#secondsLeft(this.#all)
-      : null;
+    if (attempts.count >= this.#limits.maxOfClient) return this.#secondsLeft(attempts);
+    return this.#isOpen(this.#all) && this.#all.count >= this.#limits.maxOfAll ? this.#secondsLeft(this.#all) : null;
   }
 
-  /** Counts one more wrong token of the client. */
+  /** Counts one more attempt of the client. */
   add(client: string): void {
     const attempts = this.#attemptsOf(client) ?? { count: 0, sinceMs: this.#monotonicMs() };
     if (!this.#clients.has(client) && this.#clients.size >= MAX_CLIENTS) {
