@@ -28,11 +28,11 @@ async function main(file: string): Promise<void> {
   const receiver = await startReceiver({ key: certificates.key, cert: certificates.cert });
   const service = await startDemoService(port, receiver, certificates.ca);
 
-  const key = await makeAccount(service);
+  const { id, key } = await makeAccount(service);
   const secret = await registerWebhook(service, key, receiver);
   await transcribe(service, key, file);
   await showDelivery(receiver, secret);
-  showWhatNext(service, key);
+  showWhatNext(service, { id, key });
 
   await service.ended;
   await receiver.close();
@@ -79,12 +79,12 @@ async function startDemoService(port: number, receiver: DemoReceiver, caCertific
   return service;
 }
 
-async function makeAccount(service: DemoService): Promise<string> {
+async function makeAccount(service: DemoService): Promise<DemoAccount> {
   const admin = { authorization: `Bearer ${service.adminToken}` };
   const account = await post(service, '/admin/v1/accounts', admin, { name: 'demo', plan: 'pro' });
   const { key } = await post(service, `/admin/v1/accounts/${account['id']}/keys`, admin, { name: 'demo' });
   say(`Created a pro account, ${account['id']}, and an API key for it`);
-  return String(key);
+  return { id: String(account['id']), key: String(key) };
 }
 
 async function registerWebhook(service: DemoService, key: string, receiver: DemoReceiver): Promise<string> {
@@ -150,19 +150,22 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
   }
 }
 
+type DemoAccount = { id: string; key: string };
+
 type DeliveredJob = { text: string | null; model: string | null; error: { message: string } | null };
 
-/** The steps of docs/ten-minutes.md with the address and the key of this service. */
-function showWhatNext(service: DemoService, key: string): void {
+/** The steps of docs/ten-minutes.md with the address, the account and the key of this service. */
+function showWhatNext(service: DemoService, { id, key }: DemoAccount): void {
   const { command } = readConfig();
   console.log(`Verbatim is still running. What you can do next, in a second terminal in this folder:
 
     export VERBATIM_URL=${service.baseUrl} VERBATIM_API_KEY=${key}
 
-  1  the console: open ${service.baseUrl}/ and sign in with that key
+  1  the console: open ${service.baseUrl}/ and paste that key
   2  a file of your own: ${command} transcribe my.mp3 --words
   3  a webhook on this machine: ${command} listen --forward-to localhost:3000
   4  a signature that does not verify: ${command} signature explain request.http
+  5  a password in place of the key: ${demoCommand()} accounts invite ${id} --role owner --operator
 
 Each step in full: ${service.baseUrl}/docs/ten-minutes. Ctrl-C stops the service.`);
 }
