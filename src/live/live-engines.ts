@@ -42,10 +42,11 @@ export class LiveEngines {
 
   /**
    * The engine of a plan, with a place for a session that is free again when the result is disposed.
+   * @param isReplacing  the session has a place already, by a connection that is replaced
    * @throws ApiError  503 when all places are taken, or there is no engine
    */
-  async take(plan: Plan): Promise<{ engine: LiveEngine } & Disposable> {
-    this.requirePlace();
+  async take(plan: Plan, isReplacing = false): Promise<{ engine: LiveEngine } & Disposable> {
+    if (!isReplacing) this.requirePlace();
     const key = JSON.stringify(this.#specs[plan]);
     const opened = this.#opened.get(key) ?? this.#open(key, plan);
     opened.closeTimer?.abort(null);
@@ -55,7 +56,7 @@ export class LiveEngines {
     const free = () => this.#free(key, opened);
     try {
       const engine = await opened.engine;
-      if (opened.sessions > engine.capacity()) throw full();
+      if (!isReplacing && opened.sessions > engine.capacity()) throw full();
       return { engine, [Symbol.dispose]: once(free) };
     } catch (cause) {
       free();

@@ -107,7 +107,7 @@ export class LiveHost {
    */
   async take(key: JobKey & { accountId: string }, plan: Plan): Promise<Taken | null> {
     if (this.#isClosing) throw restarting();
-    const place = await this.#runtime.engines.take(plan);
+    const place = await this.#runtime.engines.take(plan, this.#running.has(key.id));
     try {
       const taken = await takeOverSession(this.#runtime.db, key, this.#runtime.holder);
       if (taken) return { ...taken, engine: place.engine, free: () => place[Symbol.dispose]() };

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { WebSocket } from 'ws';
 import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
 import { STREAMING_TONE_MODEL, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { LiveClient } from '../fixtures/live-client.ts';
+import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
 import { openService, type ServiceAccount, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -156,6 +158,38 @@ test('a new connection replaces one that looks open, and audio that both receive
   assert.deepEqual([hello.resumed, job.text], [true, 'hello world']);
   const seconds = metrics.get('verbatim_live_audio_seconds_total{plan="pro"}')!;
   assert.ok(Math.abs(seconds - job.audio.duration_seconds) < 0.01, `${seconds} s of audio`);
+});
+
+test('of many connections at once the newest has the session, and no audio is lost or doubled', async () => {
+  // The one that it replaces has the only place.
+  await using service = await openService({ ...TONE_ENGINES, LIVE_SESSIONS: '1' });
+  const { begin } = apiOf(service, await service.account());
+  const { client, created } = await begin();
+  await client.connect();
+  client.send(tone('hello world'));
+  await client.next('ack');
+
+  const connections = Array.from({ length: 20 }, () => {
+    const protocols = ['verbatim.live.v1', `token.${created.token}`];
+    const socket = new WebSocket(service.baseUrl.replace('http', 'ws') + created.path, protocols);
+    const connection = { number: 0, code: null as number | null };
+    socket.on('message', (data) => {
+      const message = JSON.parse(String(data));
+      if (message.type === 'hello') connection.number = message.connection;
+    });
+    socket.on('close', (code) => {
+      connection.code = code;
+    });
+    return connection;
+  });
+  await until('all but one to be replaced', () => connections.filter(({ code }) => code === 4001).length === 19);
+  const [newest] = connections.toSorted((left, right) => right.number - left.number);
+  const { code, number } = newest!;
+  await client.connect();
+  const { job } = await client.finish();
+
+  assert.deepEqual([code, number], [null, 21]);
+  assert.deepEqual([job.text, job.audio.duration_seconds], ['hello world', client.audio.length / 32_000]);
 });
 
 test('a machine without a model transcribes live', async () => {
@@ -431,6 +465,40 @@ test('a speech server that refuses costs the text of one segment, and one that i
   assert.ok(start < 0.1 && end > 2);
   assert.deepEqual(job.warnings.map(({ code }: { code: string }) => code).sort(), ['behind', 'segment_failed']);
   assert.deepEqual([job.status, job.text], ['completed', 'heard']);
+});
+
+test('a segment during which the process of its engine is killed twice has the text that it would have had', async () => {
+  const streaming = { ENGINE_LIVE_PRO: `sherpa-onnx:${STREAMING_TONE_MODEL}` };
+  await using service = await openService({ ...TONE_ENGINES, ...streaming });
+  const { begin } = apiOf(service, await service.account());
+  const kill = async (times: number) => {
+    const child = descendantsOf(service.pid).find(({ arguments: words }) => /sherpa-live-child/.test(words.join(' ')));
+    process.kill(child!.pid, 'SIGKILL');
+    await until('the service to know', async () => {
+      const restarts = [...(await metricsOf(service))].filter(([name]) => /^verbatim_engine_restarts_total/.test(name));
+      return restarts.some(([, count]) => count === times);
+    });
+  };
+  const [{ client }, { client: other }] = [await begin(), await begin()];
+  await client.connect();
+  await other.connect();
+  const speech = tone('hello world again');
+  const heard = client.next('partial');
+  client.send(speech.subarray(0, 32_000));
+  await heard;
+  await kill(1);
+  client.send(speech.subarray(32_000, 48_000));
+  // Starts the process again: the open segment of the other client is lost to it.
+  const heardOfOther = other.next('partial');
+  other.send(tone('good'));
+  await heardOfOther;
+  await kill(2);
+  client.send(speech.subarray(48_000));
+
+  const [done, doneOfOther] = [await client.finish(), await other.finish()];
+
+  assert.deepEqual([done.job.text, done.job.warnings], ['hello world again', []]);
+  assert.deepEqual([doneOfOther.job.text, doneOfOther.job.warnings], ['good', []]);
 });
 
 test('what comes while more of the balance is held is taken in order before the end', async () => {
