@@ -230,6 +230,30 @@ test('while the database is away nothing is acknowledged; after 60 s the client 
   assert.deepEqual([second.messages[0].offset, second.messages.at(-1).job.audio.duration_seconds], [0, 12]);
 });
 
+for (const [what, closeCode, keeps] of [
+  ['sends nothing ends after its idle time', 4005, false],
+  ['only says that it is there ends after 12 hours', 4006, true],
+] as const) {
+  test(`the session of a client that ${what}, and costs nothing`, async () => {
+    const clock = openManualClock();
+    await using environment = await openEnvironment(clock);
+    await environment.db.run({ text: 'update jobs set created_at = to_timestamp(0)' });
+    const { connection, socket, has, messages } = await environment.connect();
+    const lastsMs = keeps ? 12 * 3_600_000 : REST.idleSeconds * 1000;
+    for (let minute = 0; minute < lastsMs / 60_000; minute++) {
+      assert.equal(socket.closeCode, null, `after ${minute} minutes`);
+      if (keeps) connection.text('{"type":"keepalive"}');
+      await clock.advance(60_000);
+    }
+    await clock.advance(1_000);
+    await until('the end', () => has('done'));
+    connection.closed(closeCode);
+
+    const { job } = messages.at(-1);
+    assert.deepEqual([socket.closeCode, job.status, job.cost], [closeCode, 'completed', 0]);
+  });
+}
+
 test('a session that goes on in another process keeps its warnings', async () => {
   await using environment = await openEnvironment();
   const first = await environment.connect();

@@ -25,6 +25,7 @@ const LENGTH_WARNINGS_SECONDS = [600, 300, 60];
 const STOP_CODES = {
   out_of_balance: CLOSE.outOfBalance,
   too_long: CLOSE.tooLong,
+  idle: CLOSE.idle,
   failed: CLOSE.internal,
   away: CLOSE.overloaded,
 } as const;
@@ -43,7 +44,6 @@ export class LiveConnection implements SocketUser {
   readonly #caughtUp: Promise<void>;
   #partial: object | null = null;
   #partialAtMs = 0;
-  #audioAtMs: number;
   #ackedAtMs: number;
   #badMessages = 0;
   #isFinishing = false;
@@ -54,7 +54,6 @@ export class LiveConnection implements SocketUser {
     this.#api = api;
     this.#socket = socket;
     this.#sentNumber = Math.min(after, row.segments);
-    this.#audioAtMs = api.clock.now();
     this.#ackedAtMs = api.clock.now();
     socket.send({
       type: 'hello',
@@ -73,7 +72,6 @@ export class LiveConnection implements SocketUser {
   }
 
   binary(bytes: Buffer): void {
-    this.#audioAtMs = this.#api.clock.now();
     if (this.#isFinishing) return;
     this.#warnOfLength(bytes.length);
     this.#session.write(bytes);
@@ -148,7 +146,7 @@ export class LiveConnection implements SocketUser {
         void this.#cancel();
         break;
       case 'keepalive':
-        this.#audioAtMs = this.#api.clock.now();
+        this.#session.keepAlive();
     }
   }
 
@@ -231,10 +229,9 @@ export class LiveConnection implements SocketUser {
       this.#close(CLOSE.badMessages, 'too many messages that are not understood');
   }
 
-  #finish(closeCode: number = CLOSE.done): void {
+  #finish(): void {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
-    this.#closeCode = closeCode;
     void this.#session.finish();
   }
 
@@ -260,10 +257,9 @@ export class LiveConnection implements SocketUser {
 
   async #stopped(reason: StopReason): Promise<void> {
     this.#isFinishing = true;
-    if (reason === 'out_of_balance' || reason === 'too_long') {
-      this.#closeCode = STOP_CODES[reason];
-    } else if (reason === 'lost') await this.#closeLost();
-    else this.#close(STOP_CODES[reason], reason);
+    if (reason === 'lost') await this.#closeLost();
+    else if (reason === 'failed' || reason === 'away') this.#close(STOP_CODES[reason], reason);
+    else this.#closeCode = STOP_CODES[reason];
   }
 
   /** Somebody else has the session, or has ended its job. */
@@ -296,7 +292,6 @@ export class LiveConnection implements SocketUser {
     this.#socket.pause();
     while (this.#session.isFull() && !this.#closed.signal.aborted) {
       await this.#api.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
-      this.#audioAtMs = this.#api.clock.now();
     }
     this.#socket.resume();
   }
@@ -304,12 +299,10 @@ export class LiveConnection implements SocketUser {
   async #tick(): Promise<void> {
     const { clock } = this.#api;
     const { signal } = this.#closed;
-    const idleMs = this.#session.row.options.idleSeconds * 1000;
     while (!signal.aborted) {
       await clock.sleep(TICK_MS, signal);
       // A page does not see pings: this is how its script knows that the connection works.
       if (clock.now() - this.#ackedAtMs >= HEARTBEAT_SECONDS * 1000) this.#acknowledge(this.#session.durableBytes);
-      if (clock.now() - this.#audioAtMs >= idleMs) this.#finish(CLOSE.idle);
     }
   }
 }

@@ -10,7 +10,6 @@ import { leaseMsOf, type TakenSession } from '../jobs/live/rows/take-over.ts';
 import { LiveSession, type SessionEvents } from '../jobs/live/session.ts';
 import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
-import type { FoundWarning } from '../rules/jobs/warnings.ts';
 import { bytesPerSecond, durationMs } from '../rules/live/encoding.ts';
 import type { LiveMetrics } from './live-metrics.ts';
 import { Meter } from './meter.ts';
@@ -25,7 +24,7 @@ export type LiveRuntime = StorageRuntime & {
 };
 
 /** Why a session ends without its client's word. */
-export type StopReason = 'out_of_balance' | 'too_long' | 'lost' | 'failed' | 'away';
+export type StopReason = 'out_of_balance' | 'too_long' | 'idle' | 'lost' | 'failed' | 'away';
 
 /** What a wire tells its client. */
 export type SessionUser = SessionEvents & {
@@ -45,6 +44,8 @@ export type SessionUser = SessionEvents & {
 const AWAY_MAX_MS = 60_000;
 const CHECK_EVERY_MS = 1_000;
 const BEHIND_SECONDS = 5;
+// A client that sends no audio and says that it is there keeps a place of the engine so long.
+const LONGEST_MS = 12 * 3_600_000;
 
 /**
  * A session that a client is connected to: what `LiveSession` decides, paid for before it is taken, under a lease that
@@ -70,6 +71,7 @@ export class RunningSession {
   #gapBytes: number;
   #isEnding = false;
   #mostBehindSeconds = 0;
+  #activeAtMs: number;
 
   /** @param onClosed  called once, when the session needs its engine no more */
   constructor(
@@ -86,6 +88,7 @@ export class RunningSession {
     this.#taken = taken;
     this.#gapBytes = row.gapBytes;
     this.#offset = row.durableBytes;
+    this.#activeAtMs = runtime.clock.now();
     this.#meter = new Meter(runtime, job);
     this.#entry = runtime.journal.open({
       row,
@@ -103,7 +106,7 @@ export class RunningSession {
     });
     this.#session = this.#openSession();
     this.#lease = runtime.leases.hold(
-      () => ({ ...claimOf(row), leaseMs: leaseMsOf(row) }),
+      () => ({ shard: row.shard, id: row.id, lease: row.lease, leaseMs: leaseMsOf(row) }),
       () => this.#stop('lost'),
     );
     if (row.durableBytes > 0) void this.#replay();
@@ -151,7 +154,13 @@ export class RunningSession {
     return this.#unpaid.length > 0 || this.#session.isFull();
   }
 
+  /** The client is there, though it may send no audio. */
+  keepAlive(): void {
+    this.#activeAtMs = this.#runtime.clock.now();
+  }
+
   write(bytes: Uint8Array): void {
+    this.keepAlive();
     if (this.#isEnding || bytes.length === 0) return;
     this.#offset += bytes.length;
     this.#unpaid.push(bytes);
@@ -181,10 +190,10 @@ export class RunningSession {
   }
 
   /** The client has no more audio: everything is decoded, and the job ends. */
-  async finish(warnings: readonly FoundWarning[] = []): Promise<void> {
+  async finish(): Promise<void> {
     if (this.#isEnding) return;
     await new Promise<void>((resolve) => this.#afterPaid(resolve));
-    await this.#end({ warnings });
+    await this.#end();
   }
 
   /** Resolves once all that was taken is durable. */
@@ -213,8 +222,7 @@ export class RunningSession {
 
   #openSession(): LiveSession {
     const { job, row } = this.#taken;
-    const { language, options } = job;
-    const { prompt, keywords } = options;
+    const { prompt, keywords } = job.options;
     return new LiveSession({
       format: row.options,
       segmentation: row.options,
@@ -222,12 +230,7 @@ export class RunningSession {
       receivedBytes: row.durableBytes,
       nextNumber: row.segments + 1,
       journal: this.#entry,
-      openDecoder: () =>
-        this.#engine.open({
-          language,
-          ...(prompt !== undefined && { prompt }),
-          ...(keywords !== undefined && { keywords }),
-        }),
+      openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords }),
       edit: editOf(job),
       onFailed: (cause) => {
         this.#runtime.log.warn({ job_id: job.id, err: cause }, 'a live session could not be read again');
@@ -321,16 +324,10 @@ export class RunningSession {
     if (this.#isEnding) return;
     this.#unpaid = [];
     this.#user.stopped(reason);
-    void this.#end({ isOutOfBalance: reason === 'out_of_balance' });
+    void this.#end(reason === 'out_of_balance');
   }
 
-  async #end({
-    warnings = [],
-    isOutOfBalance = false,
-  }: {
-    warnings?: readonly FoundWarning[];
-    isOutOfBalance?: boolean;
-  }): Promise<void> {
+  async #end(isOutOfBalance = false): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
     try {
@@ -341,7 +338,7 @@ export class RunningSession {
       if (this.#closed.signal.aborted) return;
       if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#entry.warn({ code: 'behind' });
       const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };
-      const end = { model: this.#engine.name, warnings: [...this.#entry.warnings, ...warnings], isOutOfBalance };
+      const end = { model: this.#engine.name, warnings: this.#entry.warnings, isOutOfBalance };
       const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
       const ended = await retryWhileAway(this.#runtime, again, () =>
         endLiveJob(this.#runtime, { job: this.job, row }, end),
@@ -368,7 +365,18 @@ export class RunningSession {
       await this.#runtime.clock.sleep(CHECK_EVERY_MS, signal);
       this.#noteLag();
       if (this.#entry.pendingMs() > AWAY_MAX_MS) this.#stop('away');
+      this.#finishWhenOver();
     }
+  }
+
+  #finishWhenOver(): void {
+    // A client that has to wait is not idle.
+    if (this.isFull()) this.keepAlive();
+    const nowMs = this.#runtime.clock.now();
+    const isIdle = nowMs - this.#activeAtMs >= this.row.options.idleSeconds * 1000;
+    if (this.#isEnding || (!isIdle && nowMs - this.job.createdAt.getTime() < LONGEST_MS)) return;
+    this.#user.stopped(isIdle ? 'idle' : 'too_long');
+    void this.finish();
   }
 
   #noteLag(): void {
@@ -387,8 +395,4 @@ export class RunningSession {
     this.#session.close();
     this.#entry.close();
   }
-}
-
-function claimOf({ shard, id, lease }: LiveRow): Omit<LiveClaim, 'leaseMs'> {
-  return { shard, id, lease };
 }

@@ -42,8 +42,8 @@ export type LiveDecoder = {
 export type LiveDecoderOptions = {
   /** BCP 47 code, or null to detect. */
   language: string | null;
-  prompt?: string;
-  keywords?: readonly string[];
+  prompt?: string | undefined;
+  keywords?: readonly string[] | undefined;
 };
 
 /** A speech engine that gives text while somebody speaks. No state of the engine crosses the end of a segment. */

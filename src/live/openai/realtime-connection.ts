@@ -203,7 +203,8 @@ export class RealtimeConnection implements SocketUser {
   }
 
   #stopped(reason: StopReason): void {
-    if (reason === 'out_of_balance' || reason === 'too_long') return;
+    // The others end the job, which closes the connection.
+    if (reason !== 'lost' && reason !== 'failed' && reason !== 'away') return;
     this.#error({ code: reason, message: 'The session was ended.' });
     this.#socket.close(reason === 'lost' ? CLOSE.refused : CLOSE.overloaded, reason);
   }
