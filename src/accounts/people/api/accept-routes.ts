@@ -38,7 +38,7 @@ function openRoute({ db }: PeopleRuntime, attempts: Attempts): Route {
     path: '/v1/invitations/open',
     auth: 'none',
     summary: 'What an invitation is for; it stays open',
-    errors: ['not_found', 'rate_limited'],
+    errors: ['unauthenticated', 'not_found', 'rate_limited'],
     tag: TAG,
     schema: { body: Type.Object({ token: tokenSchema }), answers: { 200: openedSchema } },
     async handle({ body, actor, header }) {

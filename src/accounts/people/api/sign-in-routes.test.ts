@@ -207,6 +207,21 @@ for (const [what, end] of USELESS) {
   });
 }
 
+test('of two who accept an invitation at once one is let in', async () => {
+  await using fixture = await openAccountFixture();
+  const owner = await setUp(fixture);
+  const token = await invite(fixture, owner, { role: 'member' });
+  const accept = (name: string) => {
+    const body = { token, name, password: PASSWORD, email: `${name}@example.com` };
+    return send(fixture, null, 'POST', '/v1/invitations/accept', body);
+  };
+
+  const answers = await Promise.all([accept('a'), accept('b')]);
+
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 404]);
+  assert.equal((await send(fixture, owner, 'GET', '/v1/users')).body.data.length, 2);
+});
+
 test('a new user needs a name and a password of 12 characters', async () => {
   await using fixture = await openAccountFixture();
   const owner = await setUp(fixture);
