@@ -8,20 +8,24 @@ const EVERY_MS = 3_000;
 /** The state of a job of a list; of an open one with its progress, or its place in the queue. */
 export function JobState({ job }: { job: JobInList }) {
   const isOpen = job.status === 'queued' || job.status === 'processing';
+  return <span className="job-state">{isOpen ? <OpenJob job={job} /> : <Badge>{job.status}</Badge>}</span>;
+}
+
+/** A component of its own: a query for each row of a long list would cost more than the row. */
+function OpenJob({ job }: { job: JobInList }) {
   // The stream of the account has changes of the state only.
   const { data } = useQuery({
     queryKey: ['job-progress', job.id, job.status],
     queryFn: ({ signal }) => api.jobs.get(job.id, { signal }),
-    enabled: isOpen,
     refetchInterval: EVERY_MS,
   });
   const { status, progress, queue_position } = data ?? { ...job, queue_position: undefined };
   return (
-    <span className="job-state">
+    <>
       <Badge>{status}</Badge>
       {status === 'processing' && <progress max={1} value={progress} aria-label="Progress" />}
       {status === 'queued' && queue_position !== undefined && <small>place {queue_position}</small>}
-    </span>
+    </>
   );
 }
 

@@ -1,3 +1,6 @@
+// To make one for each number would be a large part of the cost of a row that scrolls into view.
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+
 /** Seconds as a clock shows them: 0:07.5, 12:04, 1:02:03. @param digits  decimals of a second */
 export function clockTime(seconds: number, digits = 0): string {
   const scale = 10 ** digits;
@@ -12,7 +15,7 @@ export function clockTime(seconds: number, digits = 0): string {
 /** A duration in ms, with tenths below 10 ms. */
 export function milliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
-  return `${value < 9.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en')} ms`;
+  return `${value < 9.95 ? value.toFixed(1) : NUMBER.format(Math.round(value))} ms`;
 }
 
 /** A size with a unit: 987 B, 96.4 KB, 1.2 GB. */
@@ -30,7 +33,7 @@ export function byteSize(bytes: number): string {
 /** Credits with at most three decimals; smaller amounts are shown as `< 0.001`. */
 export function credits(amount: number): string {
   if (amount !== 0 && Math.abs(amount) < 0.001) return amount > 0 ? '<\u00a00.001' : '>\u00a0−0.001';
-  return amount.toLocaleString('en', { maximumFractionDigits: 3 });
+  return NUMBER.format(amount);
 }
 
 /** A path with a query; empty values are left out. */

@@ -2,6 +2,9 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+// To make one for each time would be most of the cost of a row that scrolls into view.
+const EXACT = formats({ dateStyle: 'medium', timeStyle: 'medium' });
+const DATE = formats({ dateStyle: 'medium' });
 
 /** A time in words: 5 s ago, in 3 min, 2 h ago, 4 d ago; of more than a week, the date. */
 export function relativeTime(timeMs: number, nowMs: number, utc: boolean): string {
@@ -25,14 +28,15 @@ export function relativeTime(timeMs: number, nowMs: number, utc: boolean): strin
  * @param iso  as the API writes it
  */
 export function exactTime(iso: string, utc: boolean): string {
-  const text = new Date(iso).toLocaleString('en-GB', {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
-    ...(utc && { timeZone: 'UTC' }),
-  });
+  const text = EXACT[utc ? 'utc' : 'local'].format(new Date(iso));
   return utc ? `${text} UTC` : text;
 }
 
 function dateOf(timeMs: number, utc: boolean): string {
-  return new Date(timeMs).toLocaleDateString('en-GB', { dateStyle: 'medium', ...(utc && { timeZone: 'UTC' }) });
+  return DATE[utc ? 'utc' : 'local'].format(timeMs);
+}
+
+function formats(options: Intl.DateTimeFormatOptions) {
+  const format = (zone: { timeZone?: string }) => new Intl.DateTimeFormat('en-GB', { ...options, ...zone });
+  return { local: format({}), utc: format({ timeZone: 'UTC' }) };
 }

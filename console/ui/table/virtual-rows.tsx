@@ -7,7 +7,8 @@ import type { ReactNode, RefObject } from 'react';
 /** To be set as `ref` of each row, whose `data-index` is its index. */
 export type Measure = (element: Element | null) => void;
 
-const ROW_PX = 45;
+// --row of the style sheet. Where a row has another height, the places of all rows after it are computed anew.
+const ROW_PX = 44;
 const OVERSCAN = 15;
 
 export default function VirtualRows({
