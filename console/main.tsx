@@ -8,7 +8,7 @@ import { unreachable } from './app/query-client.ts';
 import { followAddress } from './router/address.ts';
 import { takeArrival } from './session/arrival.ts';
 import { applyTheme } from './session/preferences.ts';
-import { changeSession } from './session/session.ts';
+import { changeSession, session } from './session/session.ts';
 
 applyTheme();
 takeArrival();
@@ -19,12 +19,14 @@ addEventListener('popstate', () => {
   takeArrival();
   void offerLink(takeLink());
 });
-preload(location.hash.slice(1) || '/');
+const view = preload(location.hash.slice(1));
 preloadLinks();
 await findSession().then(
   (account) => changeSession({ account }),
   () => unreachable.set(true),
 );
 await offerLink(link);
+const { account, admin } = session.get();
+await ((account ?? admin) ? view : preload('/sign-in'));
 followAddress();
 createRoot(document.querySelector('#app')!).render(<App />);

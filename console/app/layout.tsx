@@ -13,7 +13,6 @@ import { address, changeFilters, navigate } from '../router/address.ts';
 import { type Place, PlaceContext } from '../router/place.ts';
 import { nameOf, session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
-import { loadParts } from '../ui/aria/load-parts.ts';
 import { Loading } from '../ui/state.tsx';
 import { say, Toasts } from '../ui/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
@@ -22,11 +21,11 @@ import { useShortcuts } from './navigation/shortcuts.ts';
 import { Brand, SideBar } from './navigation/side-bar.tsx';
 import { NotFound } from './not-found.tsx';
 import { PortalLink } from './portal-link.tsx';
+import { preloadNext } from './preload.ts';
 import { unreachable } from './query-client.ts';
-import { routeAt } from './routes.tsx';
+import { routeAt } from './routes.ts';
 import { SidePanel, useSidePanel } from './side-panel.tsx';
 
-const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
 const Palette = lazy(() => import('./navigation/palette.tsx'));
 const ShortcutSheet = lazy(() => import('./navigation/shortcut-sheet.tsx'));
 
@@ -38,7 +37,7 @@ type Opened = 'palette' | 'sheet' | 'menu' | null;
  */
 export function Layout() {
   const { account: signedIn, admin } = useStore(session);
-  const { View, place } = useView();
+  const { View, place, mayShow } = useView();
   const { path } = place;
   const [opened, setOpened] = useState<Opened>(null);
   const account = useAccount();
@@ -46,12 +45,11 @@ export function Layout() {
   const actions = useActions(entries, setOpened);
   useShortcuts(actions);
   const panel = useSidePanel(place);
-  // The first view shows without them, and what is pressed next needs them.
-  useEffect(() => void setTimeout(loadParts), []);
+  const paths = entries.map(({ path }) => path).join();
+  useEffect(() => void preloadNext(paths.split(',')), [paths]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
   useEffect(() => setOpened((before) => (before === 'menu' ? null : before)), [path]);
   const isSignedIn = signedIn !== null || admin !== null;
-  const mayShow = path.startsWith('/operator') ? admin !== null : signedIn !== null;
   return (
     <PlaceContext value={place}>
       <div className={isSignedIn ? 'shell' : 'shell signed-out'}>
@@ -75,7 +73,9 @@ export function Layout() {
           <Banners />
           <main id="main" tabIndex={-1} onClickCapture={panel.onClickCapture}>
             <Suspense key={nameOf(signedIn)} fallback={<Loading />}>
-              <ErrorBoundary key={path}>{mayShow && path !== '/sign-in' ? <View /> : <SignIn />}</ErrorBoundary>
+              <ErrorBoundary key={path}>
+                <View />
+              </ErrorBoundary>
             </Suspense>
           </main>
           {panel.shown && mayShow && <SidePanel key={panel.shown.href} shown={panel.shown} close={panel.close} />}
@@ -97,18 +97,19 @@ export function Layout() {
  * The view of the address, and the place that it reads. The view before stays until the code of the next has loaded.
  * The operator's token alone has another view at the start.
  */
-function useView(): { View: ComponentType; place: Place } {
+function useView(): { View: ComponentType; place: Place; mayShow: boolean } {
   const { account, admin } = useStore(session);
   const shown = useDeferredValue(useStore(address));
   const path = shown.path === '/' && account === null && admin !== null ? '/operator' : shown.path;
+  const mayShow = path.startsWith('/operator') ? admin !== null : account !== null;
   useLayoutEffect(() => {
     if (shown.scrollPx !== null) scrollTo(0, shown.scrollPx);
   }, [shown]);
   return useMemo(() => {
-    const { route, params = {} } = routeAt(path) ?? {};
+    const { route, params = {} } = routeAt(mayShow ? path : '/sign-in') ?? {};
     const place = { path, params, filters: shown.filters, change: changeFilters, isPanel: false };
-    return { View: route?.View ?? NotFound, place };
-  }, [path, shown]);
+    return { View: route?.View ?? NotFound, place, mayShow };
+  }, [path, shown, mayShow]);
 }
 
 /** What shortcuts do. The same object until the entries change. */

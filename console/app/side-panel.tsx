@@ -13,7 +13,7 @@ import { type Place, PlaceContext } from '../router/place.ts';
 import { IconButton } from '../ui/menu/icon-button.tsx';
 import { Loading } from '../ui/state.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { routeAt } from './routes.tsx';
+import { routeAt } from './routes.ts';
 
 // On wide screens what a row of a list leads to is shown beside the list. Its address is the parameter `show` of the
 // list's address; on narrower screens such an address leads to the view itself.

@@ -1,11 +1,11 @@
-import { type ComponentType, lazy } from 'react';
+import type { ComponentType } from 'react';
+import { lazyFrom, loadOnce } from '../../router/lazy.tsx';
 
 type Parts = typeof import('./index.ts');
 
 /** Loads the dialogs, menus, tabs and messages. The first view shows without them. */
-export const loadParts = (): Promise<Parts> => import('./index.ts');
+export const loadParts = loadOnce<Parts>(() => import('./index.ts'));
 
 /** A component of theirs, loaded when it is rendered for the first time. */
-export function lazyPart<Props>(choose: (parts: Parts) => ComponentType<Props>): ComponentType<Props> {
-  return lazy(async () => ({ default: choose(await loadParts()) })) as unknown as ComponentType<Props>;
-}
+export const lazyPart = <Props extends object>(choose: (parts: Parts) => ComponentType<Props>) =>
+  lazyFrom(loadParts, choose);

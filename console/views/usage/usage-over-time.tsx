@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import type { Key, Usage, UsageRow } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
+import { TimeChart } from '../../charts/lazy-time-chart.ts';
 import type { ChartTone } from '../../charts/time-chart.tsx';
 import { preferences } from '../../session/preferences.ts';
 import { useStore } from '../../session/store.ts';
@@ -17,8 +18,6 @@ import { Empty, Loading, Query } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import { csvOf } from './csv.ts';
 import { MEASURES, type Measure, usageSeries } from './usage-series.ts';
-
-const TimeChart = lazy(() => import('../../charts/time-chart.tsx'));
 
 type Bucket = Usage['bucket'];
 

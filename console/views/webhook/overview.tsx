@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import type { OwnAccount, Webhook, WebhookMetrics } from '#sdk/api.ts';
 import { useAccount } from '../../api/queries.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
+import { TimeChart } from '../../charts/lazy-time-chart.ts';
 import { reasonTitle } from '../../deliveries/failure-advice.ts';
 import { percent, SPANS, type Span, totalsOf } from '../../deliveries/metrics.ts';
 import { durationSeries, outcomeSeries, reasonSeries } from '../../deliveries/series.ts';
@@ -14,7 +15,6 @@ import { Empty, Loading, Query } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { streakOf, streakText } from './streak.ts';
 
-const TimeChart = lazy(() => import('../../charts/time-chart.tsx'));
 const SPAN_CHOICES = Object.entries(SPANS).map(([name, { label }]) => [name, label] as const);
 const REFRESH_MS = 30_000;
 

@@ -1,4 +1,5 @@
-import { type ComponentType, lazy } from 'react';
+import type { ComponentType } from 'react';
+import { lazyFrom, loadOnce } from '../router/lazy.tsx';
 
 // Every view and its address. A view reads the parameters of its path with useViewParams() and its filters with
 // useFilters() (filters.tsx).
@@ -14,12 +15,11 @@ export type Route = {
   isPanel: boolean;
 };
 
-const view = (path: string, load: LoadView, { isPanel = false } = {}): Route => ({
-  pattern: new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
-  View: lazy(load),
-  load,
-  isPanel,
-});
+function view(path: string, loadView: LoadView, { isPanel = false } = {}): Route {
+  const load = loadOnce(loadView);
+  const pattern = new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
+  return { pattern, View: lazyFrom(load, (loaded) => loaded.default), load, isPanel };
+}
 
 const PANEL = { isPanel: true };
 const ROUTES: readonly Route[] = [
