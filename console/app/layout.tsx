@@ -41,7 +41,7 @@ export function Layout() {
   const { path } = place;
   const [opened, setOpened] = useState<Opened>(null);
   const account = useAccount();
-  const entries = permittedEntries({ account: signedIn, admin }, account.data?.scopes ?? null);
+  const entries = permittedEntries({ account: signedIn, admin }, account.data?.scopes ?? []);
   const actions = useActions(entries, setOpened);
   useShortcuts(actions);
   const panel = useSidePanel(place);
@@ -59,7 +59,7 @@ export function Layout() {
         </a>
         {isSignedIn ? (
           <SideBar
-            entries={entries}
+            entries={account.isLoading ? null : entries}
             actions={actions}
             isDrawerOpen={opened === 'menu'}
             openDrawer={(isOpen) => setOpened(isOpen ? 'menu' : null)}

@@ -99,10 +99,22 @@ export const flows: Flow[] = [
       });
       const { url } = (await answer.json()) as { url: string };
 
+      const released = Promise.withResolvers<void>();
+      await page.route('/v1/account', async (route) => {
+        await released.promise;
+        await route.continue();
+      });
+      const menu = page.locator('.navigation');
+
       await page.goto('/');
       await page.goto(url);
-      await page.getByRole('link', { name: 'Jobs', exact: true }).waitFor();
-      await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'detached' });
+      // Until it is known what the session may open, the menu has no entries.
+      await menu.locator('.bone').first().waitFor();
+      assert.deepEqual(await menu.getByRole('link').allInnerTexts(), []);
+      released.resolve();
+      await menu.getByRole('link').first().waitFor();
+      const entries = ['Home', 'Jobs', 'Search', 'Signature debugger', 'Start'];
+      assert.deepEqual(await menu.getByRole('link').allInnerTexts(), entries);
 
       assert.doesNotMatch(page.url(), /token/);
       await page.goBack();

@@ -89,13 +89,13 @@ const NAVIGATION: readonly NavigationEntry[] = GROUPS.flatMap(([group, rows]) =>
 
 /**
  * The entries that the signed-in user may open.
- * @param scopes  of the session; null while they are unknown: then all
+ * @param scopes  of the session
  */
-export function permittedEntries(session: Session, scopes: readonly Scope[] | null): NavigationEntry[] {
+export function permittedEntries(session: Session, scopes: readonly Scope[]): NavigationEntry[] {
   const { account, admin } = session;
   return NAVIGATION.filter(({ needs }) => {
     if (needs === 'operator') return admin !== null;
     if (needs === 'user') return hasUser(session);
-    return account !== null && (needs === 'any' || scopes === null || scopes.includes(needs));
+    return account !== null && (needs === 'any' || scopes.includes(needs));
   });
 }

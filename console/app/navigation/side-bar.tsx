@@ -22,7 +22,8 @@ export function SideBar({
   isDrawerOpen,
   openDrawer,
 }: {
-  entries: readonly NavigationEntry[];
+  /** Null while it is not known what the user may open. */
+  entries: readonly NavigationEntry[] | null;
   actions: Actions;
   isDrawerOpen: boolean;
   openDrawer: (isOpen: boolean) => void;
@@ -62,8 +63,9 @@ export function Brand() {
   );
 }
 
-function Navigation({ entries }: { entries: readonly NavigationEntry[] }) {
+function Navigation({ entries }: { entries: readonly NavigationEntry[] | null }) {
   const { path: shown } = use(PlaceContext);
+  if (entries === null) return <Bones />;
   const groups = [...new Set(entries.map(({ group }) => group))];
   return (
     <nav className="navigation" aria-label="Console">
@@ -83,6 +85,19 @@ function Navigation({ entries }: { entries: readonly NavigationEntry[] }) {
         </section>
       ))}
     </nav>
+  );
+}
+
+const BONES = 8;
+
+function Bones() {
+  return (
+    <div className="navigation loading" aria-hidden="true">
+      {Array.from({ length: BONES }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: all are the same
+        <span key={at} className="bone" />
+      ))}
+    </div>
   );
 }
 
