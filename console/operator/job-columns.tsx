@@ -8,18 +8,18 @@ import { AccountLink } from './account-link.tsx';
 /** A job as the operator sees it. */
 export const JOB_COLUMNS: Column<JobSummary>[] = [
   { head: 'Job', cell: ({ id }) => <code>{id}</code> },
-  { head: 'Account', width: 12, cell: ({ account_id }) => <AccountLink id={account_id} /> },
-  { head: 'Status', width: 11, phone: 'side', cell: (job) => <JobStatus job={job} /> },
-  { head: 'Plan', width: 4, phone: 'hidden', cell: ({ plan }) => plan },
+  { head: 'Account', width: 9, cell: ({ account_id }) => <AccountLink id={account_id} /> },
+  { head: 'Status', width: 10, phone: 'side', cell: (job) => <JobStatus job={job} /> },
+  { head: 'Plan', width: 3.5, phone: 'hidden', cell: ({ plan }) => plan },
   {
     head: 'Length',
-    width: 5.5,
+    width: 5,
     cell: (job) => (job.duration_seconds === null ? '–' : clockTime(job.duration_seconds)),
     isNumber: true,
   },
-  { head: 'Attempts', width: 5.5, phone: 'hidden', cell: ({ attempts }) => attempts, isNumber: true },
-  { head: 'Node', width: 7, phone: 'hidden', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
-  { head: 'Created', width: 7.5, cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Attempts', width: 5, phone: 'hidden', cell: ({ attempts }) => attempts, isNumber: true },
+  { head: 'Node', width: 6, phone: 'hidden', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
+  { head: 'Created', width: 7, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 function JobStatus({ job: { status, progress, error_type } }: { job: JobSummary }) {

@@ -14,10 +14,10 @@ export const WEBHOOK_COLUMNS: Column<AccountWebhook>[] = [
       </span>
     ),
   },
-  { head: 'Account', width: 12, cell: ({ account_id }) => <AccountLink id={account_id} /> },
+  { head: 'Account', width: 9, cell: ({ account_id }) => <AccountLink id={account_id} /> },
   { head: 'State', width: 12, phone: 'side', cell: (webhook) => <State webhook={webhook} /> },
-  { head: 'Failing since', width: 8, cell: ({ failing_since }) => <Time at={failing_since} /> },
-  { head: 'Disabled', width: 8, phone: 'hidden', cell: ({ disabled_at }) => <Time at={disabled_at} /> },
+  { head: 'Failing since', width: 7.5, cell: ({ failing_since }) => <Time at={failing_since} /> },
+  { head: 'Disabled', width: 7, phone: 'hidden', cell: ({ disabled_at }) => <Time at={disabled_at} /> },
 ];
 
 function State({ webhook: { active, disabled_reason, consecutive_failures } }: { webhook: AccountWebhook }) {

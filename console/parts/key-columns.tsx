@@ -8,12 +8,12 @@ import { Time } from '../ui/time.tsx';
 export function keyColumns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
   return [
     { head: 'Name', cell: ({ name }) => name ?? '–' },
-    { head: 'Key', width: 9, phone: 'side', cell: ({ prefix }) => <code>{prefix}…</code> },
+    { head: 'Key', width: 7.5, phone: 'side', cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
-    { head: 'Made by', width: 8, phone: 'hidden', cell: ({ created_by }) => created_by?.name ?? 'operator' },
-    { head: 'Created', width: 7.5, phone: 'hidden', cell: (key) => <Time at={key.created_at} /> },
-    { head: 'Last used', width: 7.5, cell: (key) => <Time at={key.last_used_at} /> },
-    { head: 'Expires', width: 7, cell: (key) => <Expiry at={key.expires_at} /> },
+    { head: 'Made by', width: 7.5, phone: 'hidden', cell: ({ created_by }) => created_by?.name ?? '–' },
+    { head: 'Created', width: 7, phone: 'hidden', cell: (key) => <Time at={key.created_at} /> },
+    { head: 'Last used', width: 7, cell: (key) => <Time at={key.last_used_at} /> },
+    { head: 'Expires', width: 6, cell: (key) => <Expiry at={key.expires_at} /> },
     {
       head: 'Action',
       width: 6.5,

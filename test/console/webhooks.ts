@@ -128,7 +128,7 @@ export const flows: Flow[] = [
       assert.match(page.url(), /status_class=2xx/);
       await choose(page, 'Answer', 'All');
       await choose(page, 'Reason', 'Timeout');
-      await page.getByText('No deliveries here').waitFor();
+      await page.getByText('No deliveries match these filters.').waitFor();
       await choose(page, 'Reason', 'All');
 
       await page.getByRole('checkbox', { name: 'Select all' }).check();

@@ -32,19 +32,13 @@ export function RetryTimeline({ attempts, shownId }: { attempts: readonly Delive
 }
 
 function outcomeOf(attempt: Delivery): string {
-  if (attempt.status === 'pending') return attempt.attempt === 1 ? 'waits' : 'waits for a retry';
+  if (attempt.status === 'pending') return attempt.attempt === 1 ? 'waiting' : 'retry';
   return attempt.status === 'dropped' ? 'dropped' : answerOf(attempt);
 }
 
 function When({ mark: { attempt, at, afterMs } }: { mark: AxisMark }) {
   if (attempt.status === 'pending') {
-    return at && Date.parse(at) > Date.now() ? (
-      <>
-        next <Time at={at} />
-      </>
-    ) : (
-      'due now'
-    );
+    return at && Date.parse(at) > Date.now() ? <Time at={at} /> : 'due now';
   }
   if (at === null) return 'not sent';
   return afterMs === null ? <Time at={at} /> : <span title={at}>{offsetText(afterMs)}</span>;

@@ -31,9 +31,7 @@ export default function DeliveriesView() {
       <Query of={list}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="No deliveries here">
-              <p>Each event that is sent to a webhook is listed here, with its retries.</p>
-            </Empty>
+            <NoDeliveries isFiltered={Object.keys(query).length > 0} />
           ) : (
             <EventGroups entries={rows} />
           )
@@ -41,5 +39,16 @@ export default function DeliveriesView() {
       </Query>
       <MoreRows list={list} />
     </Page>
+  );
+}
+
+function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No deliveries match these filters." />;
+  return (
+    <Empty title="No deliveries yet.">
+      <p>
+        Add a <a href="#/webhooks">webhook</a>: each event that is sent to it is listed here, with its retries.
+      </p>
+    </Empty>
   );
 }

@@ -43,7 +43,7 @@ export default function EventsView() {
         label="Events"
         columns={COLUMNS}
         empty={
-          <Empty title="No events" command="transcribe call.mp3">
+          <Empty title={type ? 'No events of this type.' : 'No events yet.'} command="transcribe call.mp3">
             <p>A job that completes or fails creates an event, and so does a test of a webhook.</p>
           </Empty>
         }

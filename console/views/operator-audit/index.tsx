@@ -21,15 +21,13 @@ const COLUMNS: Column<AuditEntry>[] = [
   { head: 'Action', width: 10.5, cell: ({ action }) => <span className="whole">{action}</span> },
   {
     head: 'Who',
-    width: 15,
-    cell: ({ actor }) => <Who actor={actor} />,
+    cell: ({ actor, address }) => <Who actor={actor} address={address} />,
   },
   {
     head: 'Account',
     width: 9,
     cell: ({ account_id }) => (account_id === '' ? 'all' : <AccountLink id={account_id} />),
   },
-  { head: 'Address', width: 7, phone: 'hidden', cell: ({ address }) => address },
   {
     head: 'What',
     wraps: true,
@@ -55,7 +53,12 @@ export default function AuditView() {
         <FilterSelect name="action" label="Action" values={ACTIONS} />
         <FilterText name="account_id" label="Account" placeholder="acct_…" />
       </Filters>
-      <ListRows list={list} label="Changes" columns={COLUMNS} empty={<Empty title="No changes yet" />} />
+      <ListRows
+        list={list}
+        label="Changes"
+        columns={COLUMNS}
+        empty={<Empty title={action || account_id ? 'No changes match these filters.' : 'No changes yet.'} />}
+      />
     </Page>
   );
 }
@@ -71,7 +74,7 @@ function textOf(details: AuditEntry['details']): string {
 }
 
 /** A user or a key; without both, the operator's token. */
-function Who({ actor }: { actor: AuditEntry['actor'] }) {
+function Who({ actor, address }: Pick<AuditEntry, 'actor' | 'address'>) {
   const id = actor.user_id ?? actor.key_id;
-  return id === null ? 'operator' : <code>{id}</code>;
+  return <span title={`From ${address}`}>{id === null ? 'operator' : <code>{id}</code>}</span>;
 }

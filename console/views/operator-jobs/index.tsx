@@ -24,7 +24,12 @@ export default function OperatorJobsView() {
         <FilterSelect name="status" label="Status" values={STATUSES} />
         <FilterText name="account_id" label="Account" placeholder="acct_…" />
       </Filters>
-      <ListRows list={list} label="Jobs" columns={JOB_COLUMNS} empty={<Empty title="No jobs here" />} />
+      <ListRows
+        list={list}
+        label="Jobs"
+        columns={JOB_COLUMNS}
+        empty={<Empty title={status || account_id ? 'No jobs match these filters.' : 'No jobs yet.'} />}
+      />
     </Page>
   );
 }

@@ -43,7 +43,7 @@ export default function SettingsView() {
         {(found) => {
           const rows = found.filter(isShown);
           return rows.length === 0 ? (
-            <Empty title="No settings here" />
+            <Empty title="No settings match these filters." />
           ) : (
             <Table label="Settings" rows={rows} keyOf={({ name }) => name} columns={COLUMNS} />
           );

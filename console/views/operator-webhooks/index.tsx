@@ -31,7 +31,7 @@ export default function OperatorWebhooksView() {
         list={list}
         label="Webhooks"
         columns={WEBHOOK_COLUMNS}
-        empty={<Empty title={active === 'false' ? 'No webhook is disabled' : 'No webhooks here'} />}
+        empty={<Empty title={active || account_id ? 'No webhooks match these filters.' : 'No webhooks yet.'} />}
       />
     </Page>
   );

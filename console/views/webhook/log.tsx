@@ -40,7 +40,9 @@ export function Log({ webhook }: { webhook: Webhook }) {
       <Query of={list}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="No deliveries here" />
+            <Empty
+              title={Object.keys(query).length > 0 ? 'No deliveries match these filters.' : 'No deliveries yet.'}
+            />
           ) : (
             <AttemptTable label="Deliveries" rows={rows} {...(mayWrite && { selection })} />
           )
