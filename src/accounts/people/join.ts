@@ -8,7 +8,7 @@ import type { Actor } from '../account.ts';
 import { insertAccount, lockAccount } from '../store.ts';
 import { deleteInvitation, type InvitationRow } from './invitation-store.ts';
 import { countMembers, findMember, insertMember, type Membership, setRole } from './member-store.ts';
-import { holdSame } from './sign-in.ts';
+import { holdChecked } from './sign-in.ts';
 import { hasUsers, insertUser, lockUsers, type Subject, type UserRow, updateUser } from './user-store.ts';
 
 const MAX_MEMBERS_PER_ACCOUNT = 1_000;
@@ -60,9 +60,9 @@ export async function acceptInvitation(
   const { accountId, role, makesOperator } = invitation;
   const account = { shard: shardOf(accountId), id: accountId };
   if ((await lockAccount(tx, account)) === null || !(await deleteInvitation(tx, invitation))) throw noInvitation();
-  const user = 'user' in who ? await holdSame(tx, who.user) : await insertPerson(tx, who.person);
+  const user = 'user' in who ? await holdChecked(tx, who.user) : await insertPerson(tx, who.person);
   if (makesOperator) await updateUser(tx, user.id, { makesOperator });
-  const membership = await enter(tx, { account, userId: user.id, role });
+  const membership = await addMember(tx, { account, userId: user.id, role });
   await recordChange(tx, actorOf(actor, membership, user.isOperator || makesOperator), {
     accountId,
     action: 'user.joined',
@@ -78,7 +78,7 @@ async function insertPerson(tx: Sql, person: NewPerson): Promise<UserRow> {
   throw new ApiError('conflict', 'Another user has this email; sign in, or use another email.', { param: 'email' });
 }
 
-async function enter(
+async function addMember(
   tx: Sql,
   { account, userId, role }: { account: { shard: number; id: string }; userId: string; role: Role },
 ): Promise<Membership> {

@@ -1,7 +1,5 @@
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { AttemptLimit } from '../../http/attempt-limit.ts';
-import { clientOf } from '../../rules/network/client-address.ts';
 import { isFromOwnPage } from '../../rules/network/own-page.ts';
 import { lockKey } from '../keys/key-store.ts';
 import type { SessionRow } from '../keys/session-store.ts';
@@ -12,11 +10,6 @@ import { findUser, holdUsers, type UserRow } from './user-store.ts';
 
 const SESSION_MS = 7 * 24 * 3_600_000;
 const FRESH_MS = 15 * 60_000;
-// Per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address does not keep
-// the owner of an email out.
-const PER_ADDRESS = { maxOfClient: 60, maxOfAll: 600 };
-const PER_ADDRESS_AND_EMAIL = { maxOfClient: 10, maxOfAll: 600 };
-const PER_EMAIL = { maxOfClient: 100, maxOfAll: 600 };
 
 type ReadHeader = (name: string) => string | null;
 
@@ -54,7 +47,7 @@ export function isFresh({ expiresAt }: Pick<SessionRow, 'expiresAt'>, nowMs: num
  * The user whose password was checked, held until the transaction ends.
  * @throws ApiError  401 when the password was replaced meanwhile, or the user deleted
  */
-export async function holdSame(tx: Sql, checked: UserRow): Promise<UserRow> {
+export async function holdChecked(tx: Sql, checked: UserRow): Promise<UserRow> {
   await holdUsers(tx, [checked.id]);
   const user = await findUser(tx, checked.id);
   if (user?.passwordHash !== checked.passwordHash) throw wrongPassword();
@@ -64,34 +57,6 @@ export async function holdSame(tx: Sql, checked: UserRow): Promise<UserRow> {
 /** The same for an unknown email. */
 export function wrongPassword(): ApiError {
   return new ApiError('unauthenticated', 'The email or the password is wrong.');
-}
-
-/** Counts who tries to sign in on this node: by address, by email, and by both. */
-export class Attempts {
-  readonly #ofAddress = new AttemptLimit(PER_ADDRESS);
-  readonly #ofBoth = new AttemptLimit(PER_ADDRESS_AND_EMAIL);
-  readonly #ofEmail = new AttemptLimit(PER_EMAIL);
-
-  /**
-   * Counts an attempt before it is decided: attempts at the same time are not more than the limit.
-   * @param email  null where none is tried
-   * @throws ApiError  429
-   */
-  add(address: string, email: string | null): void {
-    const client = clientOf(address);
-    const counts: [AttemptLimit, string][] = [[this.#ofAddress, client]];
-    if (email !== null) counts.push([this.#ofBoth, `${client} ${email}`], [this.#ofEmail, email]);
-    const seconds = Math.max(...counts.map(([attempts, name]) => attempts.retryAfterSeconds(name) ?? 0));
-    if (seconds > 0) throw tooMany(seconds);
-    for (const [attempts, name] of counts) attempts.add(name);
-  }
-}
-
-function tooMany(seconds: number): ApiError {
-  return new ApiError('rate_limited', `Too many attempts to sign in; try again in ${seconds} s.`, {
-    extra: { retry_after: seconds },
-    headers: { 'retry-after': String(seconds) },
-  });
 }
 
 /**

@@ -4,15 +4,17 @@ import { hashKey } from '../../../http/authentication.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, nullable, Type, timeSchema } from '../../../http/schema.ts';
 import { normalEmail } from '../../../rules/accounts/email.ts';
-import { sessionSchema, showSession } from '../../api/session-view.ts';
+import { sessionSchema } from '../../api/session-view.ts';
 import { findAccount } from '../../store.ts';
+import type { Attempts } from '../attempts.ts';
 import { findInvitation, type InvitationRow } from '../invitation-store.ts';
 import { acceptInvitation, type NewPerson, noInvitation } from '../join.ts';
 import { deleteSessionsOfUser } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
-import { type Attempts, requireOwnPage, startUserSession, wrongPassword } from '../sign-in.ts';
+import { requireOwnPage, wrongPassword } from '../sign-in.ts';
 import { findUserByEmail, replaceSignIn, type UserRow } from '../user-store.ts';
+import { answerWithSession } from './answer-with-session.ts';
 import { emailSchema, MIN_PASSWORD_CHARS, nameSchema, passwordSchema, roleSchema, tokenSchema } from './fields.ts';
 
 const TAG = 'Sign-in';
@@ -57,7 +59,7 @@ function openRoute({ db }: PeopleRuntime, attempts: Attempts): Route {
 }
 
 function acceptRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
-  const { db, config, callers } = runtime;
+  const { db, config } = runtime;
   return defineRoute({
     method: 'POST',
     path: '/v1/invitations/accept',
@@ -88,14 +90,11 @@ password of a user who exists add the account to those of the user.`,
         });
       }
       const who = await identify(runtime, invitation, { ...body, email });
-      const { membership, session, cookie } = await db.transaction(async (tx) => {
+      return await answerWithSession(runtime, { header, note }, async (tx) => {
         const membership = await acceptInvitation(tx, actor, { invitation, who });
         if ('user' in who && who.newPasswordHash) await replacePassword(tx, who.user.id, who.newPasswordHash);
-        return { membership, ...(await startUserSession(tx, membership, header)) };
+        return membership;
       });
-      callers.forgetAll();
-      note({ user: membership.userId });
-      return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
     },
   });
 }

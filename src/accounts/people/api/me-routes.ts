@@ -4,14 +4,16 @@ import { ApiError } from '../../../http/api-error.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, type Static, Type } from '../../../http/schema.ts';
 import type { Account, Actor } from '../../account.ts';
-import { sessionSchema, showSession } from '../../api/session-view.ts';
+import { sessionSchema } from '../../api/session-view.ts';
 import { findSession, type SessionRow } from '../../keys/session-store.ts';
 import { findNames } from '../../store.ts';
+import type { Attempts } from '../attempts.ts';
 import { accountOf, deleteSessionsOfUser, listMemberships } from '../member-store.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords, requireUser } from '../people-runtime.ts';
-import { type Attempts, holdSame, isFresh, startUserSession } from '../sign-in.ts';
+import { holdChecked, isFresh } from '../sign-in.ts';
 import { findUser, holdUsers, type UserRow, updateUser } from '../user-store.ts';
+import { answerWithSession } from './answer-with-session.ts';
 import { accountIdSchema, nameSchema, newPasswordSchema, passwordSchema, roleSchema, userIdSchema } from './fields.ts';
 
 const TAG = 'Users';
@@ -90,7 +92,7 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
       }
       const passwordHash = password === undefined ? null : await hashPassword(password);
       const changed = await db.transaction(async (tx) => {
-        if (user && passwordHash !== null) await holdSame(tx, user);
+        if (user && passwordHash !== null) await holdChecked(tx, user);
         const row = await updateUser(tx, id, { name: name ?? null, passwordHash });
         if (passwordHash !== null) {
           await deleteSessionsOfUser(tx, id, actor.sessionId);
@@ -105,7 +107,7 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
   });
 }
 
-function switchRoute({ db, callers }: PeopleRuntime): Route {
+function switchRoute(runtime: PeopleRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/me/account',
@@ -117,19 +119,15 @@ function switchRoute({ db, callers }: PeopleRuntime): Route {
     errors: ['missing_role', 'not_found'],
     tag: TAG,
     schema: { body: Type.Object({ account_id: Type.String() }), answers: { 201: sessionSchema } },
-    async handle({ account, actor, body: { account_id: accountId }, header }) {
+    async handle({ account, actor, body: { account_id: accountId }, header, note }) {
       const { id } = requireUser(actor);
-      const { membership, session, cookie } = await db.transaction(async (tx) => {
+      return await answerWithSession(runtime, { header, note }, async (tx) => {
         await holdUsers(tx, [id]);
         const { expiresAt } = await requireOwnSession(tx, { account, actor });
         const membership = (await listMemberships(tx, id)).find((each) => each.accountId === accountId);
-        if (!membership) {
-          throw new ApiError('not_found', 'You are not a user of such an account.', { param: 'account_id' });
-        }
-        return { membership, ...(await startUserSession(tx, membership, header, expiresAt)) };
+        if (membership) return { ...membership, expiresAt };
+        throw new ApiError('not_found', 'You are not a user of such an account.', { param: 'account_id' });
       });
-      callers.forgetAll();
-      return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
     },
   });
 }

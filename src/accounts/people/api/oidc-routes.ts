@@ -3,12 +3,13 @@ import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, Type } from '../../../http/schema.ts';
 import { readSignInCookie, writeSignInCookie } from '../../../rules/network/session-cookie.ts';
 import { isHttps } from '../../keys/sessions.ts';
-import { enterBy, type Refusal } from '../oidc/enter.ts';
+import type { Attempts } from '../attempts.ts';
+import { admitIdentity, type Refusal } from '../oidc/admit.ts';
 import type { Identity, Provider } from '../oidc/provider.ts';
 import { readState, type SignInState, STATE_SECONDS, writeState } from '../oidc/sign-in-state.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
 import { isSetupToken } from '../setup-token.ts';
-import { type Attempts, requireOwnPage, startUserSession } from '../sign-in.ts';
+import { requireOwnPage, startUserSession } from '../sign-in.ts';
 import { tokenSchema } from './fields.ts';
 
 const TAG = 'Sign-in';
@@ -121,7 +122,7 @@ function callbackRoute(runtime: PeopleRuntime, attempts: Attempts, provider: Pro
       const headerHere = (name: string) => (name === 'origin' ? new URL(began.redirectUri).origin : header(name));
       try {
         const entered = await db.transaction(async (tx) => {
-          const membership = await enterBy(tx, actor, { identity, token: began.token });
+          const membership = await admitIdentity(tx, actor, { identity, token: began.token });
           if (typeof membership === 'string') return membership;
           note({ user: membership.userId });
           return await startUserSession(tx, membership, headerHere);

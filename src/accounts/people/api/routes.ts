@@ -1,7 +1,7 @@
 import type { Route } from '../../../http/route.ts';
+import { Attempts } from '../attempts.ts';
 import { Provider } from '../oidc/provider.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
-import { Attempts } from '../sign-in.ts';
 import { acceptRoutes } from './accept-routes.ts';
 import { invitationRoutes } from './invitation-routes.ts';
 import { meRoutes } from './me-routes.ts';

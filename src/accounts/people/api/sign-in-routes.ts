@@ -2,20 +2,15 @@ import { ApiError } from '../../../http/api-error.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, nullable, Type } from '../../../http/schema.ts';
 import { normalEmail } from '../../../rules/accounts/email.ts';
-import { sessionSchema, showSession } from '../../api/session-view.ts';
+import { sessionSchema } from '../../api/session-view.ts';
+import type { Attempts } from '../attempts.ts';
 import { makeFirstUser } from '../join.ts';
 import { hashPassword, isPassword } from '../password.ts';
 import { hasPasswords, type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { isSetupToken } from '../setup-token.ts';
-import {
-  type Attempts,
-  firstMembership,
-  holdSame,
-  requireOwnPage,
-  startUserSession,
-  wrongPassword,
-} from '../sign-in.ts';
+import { firstMembership, holdChecked, requireOwnPage, wrongPassword } from '../sign-in.ts';
 import { findUserByEmail, hasUsers } from '../user-store.ts';
+import { answerWithSession } from './answer-with-session.ts';
 import { emailSchema, nameSchema, newPasswordSchema, passwordSchema, tokenSchema } from './fields.ts';
 
 const TAG = 'Sign-in';
@@ -56,7 +51,8 @@ function waysRoute({ db, config }: PeopleRuntime): Route {
   });
 }
 
-function setupRoute({ db, config, secretsKeysBase64, callers }: PeopleRuntime, attempts: Attempts): Route {
+function setupRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
+  const { db, config, secretsKeysBase64 } = runtime;
   return defineRoute({
     method: 'POST',
     path: '/v1/setup',
@@ -76,7 +72,7 @@ function setupRoute({ db, config, secretsKeysBase64, callers }: PeopleRuntime, a
       }),
       answers: { 201: sessionSchema },
     },
-    async handle({ body, actor, header }) {
+    async handle({ body, actor, header, note }) {
       requireOwnPage(header);
       requirePasswords(config);
       attempts.add(actor.address, null);
@@ -94,17 +90,15 @@ function setupRoute({ db, config, secretsKeysBase64, callers }: PeopleRuntime, a
       const { name, email, account_name: accountName = name } = body;
       const passwordHash = await hashPassword(body.password);
       const person = { email: normalEmail(email), name, passwordHash, oidc: null };
-      const { membership, session, cookie } = await db.transaction(async (tx) => {
-        const membership = await makeFirstUser(tx, actor, { person, accountName });
-        return { membership, ...(await startUserSession(tx, membership, header)) };
-      });
-      callers.forgetAll();
-      return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
+      return await answerWithSession(runtime, { header, note }, (tx) =>
+        makeFirstUser(tx, actor, { person, accountName }),
+      );
     },
   });
 }
 
-function passwordRoute({ db, config, callers }: PeopleRuntime, attempts: Attempts): Route {
+function passwordRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
+  const { db, config } = runtime;
   return defineRoute({
     method: 'POST',
     path: '/v1/sign-in',
@@ -125,17 +119,12 @@ function passwordRoute({ db, config, callers }: PeopleRuntime, attempts: Attempt
       attempts.add(actor.address, email);
       const user = await findUserByEmail(db, email);
       if (!(await isPassword(body.password, user?.passwordHash ?? null)) || !user) throw wrongPassword();
-      note({ user: user.id });
-      const { membership, session, cookie } = await db.transaction(async (tx) => {
-        await holdSame(tx, user);
+      return await answerWithSession(runtime, { header, note }, async (tx) => {
+        await holdChecked(tx, user);
         const membership = await firstMembership(tx, user.id);
-        if (!membership) {
-          throw new ApiError('unauthenticated', 'You belong to no account any more; ask for an invitation.');
-        }
-        return { membership, ...(await startUserSession(tx, membership, header)) };
+        if (membership) return membership;
+        throw new ApiError('unauthenticated', 'You belong to no account any more; ask for an invitation.');
       });
-      callers.forgetAll();
-      return { status: 201, body: showSession(session, membership), headers: { 'set-cookie': cookie } };
     },
   });
 }

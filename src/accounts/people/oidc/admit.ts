@@ -13,7 +13,7 @@ import type { SignInState } from './sign-in-state.ts';
 export type Refusal = 'no_user' | 'no_account' | 'no_email' | 'other_email' | 'no_invitation' | 'set_up_already';
 
 /** Lets somebody in by what the provider says: a user who exists, or a new one with an invitation or the setup. */
-export async function enterBy(
+export async function admitIdentity(
   tx: Sql,
   actor: Actor,
   { identity, token }: { identity: Identity; token: SignInState['token'] },
