@@ -18,6 +18,7 @@ function openEnvironment(t: TestContext) {
     close: (code: number) => void calls.push(`close ${code}`),
     terminate: () => void calls.push('terminate'),
     ping: () => void calls.push('ping'),
+    pause: () => undefined,
     resume: () => undefined,
   });
   const socket = new OpenSocket(raw as unknown as WebSocket);

@@ -188,7 +188,10 @@ test('a client that asks and does not read the answers is not read, until it rea
   socket.write(HANDSHAKE);
   await once(socket, 'data');
   socket.pause();
-  const questions = Buffer.concat(Array<Buffer>(8_000).fill(frame(0x81, Buffer.alloc(120, 'x'))));
+  const [questionBytes, answerBytes] = [60_000 + 8, 60_000 + 4];
+  // The length of a longer frame has 16 bits.
+  const head = Buffer.from([0x81, 0x80 | 126, 60_000 >> 8, 60_000 & 0xff, 0, 0, 0, 0]);
+  const questions = Buffer.concat(Array<Buffer>(10).fill(Buffer.concat([head, Buffer.alloc(60_000, 'x')])));
   let sentBytes = 0;
   const [open] = server.sockets as [OpenSocket];
   await until('the server to wait', () => {
@@ -196,7 +199,7 @@ test('a client that asks and does not read the answers is not read, until it rea
       socket.write(questions);
       sentBytes += questions.length;
     }
-    return open.isPaused;
+    return open.isUnread && open.isPaused;
   });
   const { unsentBytes } = open;
 
@@ -205,13 +208,32 @@ test('a client that asks and does not read the answers is not read, until it rea
     received += bytes.length;
   });
   socket.resume();
-  // A frame to the client has no mask.
-  const answerBytes = (sentBytes / 126) * 122;
-  await until('the answers', () => received === answerBytes);
+  await until('the answers', () => received === (sentBytes / questionBytes) * answerBytes);
   socket.destroy();
 
   // 1 MiB, and the answers to what one read brought.
   assert.ok(unsentBytes < 2 * 2 ** 20, `${unsentBytes} bytes wait`);
+});
+
+test('a client that sends tiny frames as fast as it can is read at 1,000 a second, and loses none', async () => {
+  await using server = await openEcho();
+  const socket = await server.connect();
+  socket.write(HANDSHAKE);
+  await once(socket, 'data');
+  let received = 0;
+  socket.on('data', (bytes) => {
+    received += bytes.length;
+  });
+  const [open] = server.sockets as [OpenSocket];
+
+  // Two reads of 64 KiB.
+  socket.write(Buffer.concat(Array<Buffer>(18_000).fill(frame(0x81, Buffer.from('x')))));
+  await until('the server to wait', () => open.isPaused);
+  const before = received;
+  await until('the answers', () => received === 18_000 * 3);
+  socket.destroy();
+
+  assert.ok(before < 18_000 * 3, `${before} bytes of answers`);
 });
 
 test('a handshake that stays half holds no other up, and one of too many headers is refused', async () => {

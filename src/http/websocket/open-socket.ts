@@ -15,6 +15,9 @@ const CHECK_EVERY_MS = 5_000;
 // A client that has so much to read is not read itself: it cannot ask for more. After the time it is closed.
 const UNSENT_MAX_BYTES = 2 ** 20;
 const UNSENT_MAX_MS = 30_000;
+// A client that sends more is read on in the next second. A frame of audio is 20 to 250 ms long. Four clients that sent
+// frames of one byte as fast as they could made other requests take 4 s.
+const MESSAGES_PER_SECOND = 1_000;
 /** Close codes of every WebSocket of the service; below 4000 those of RFC 6455. */
 export const CLOSE = {
   done: 1000,
@@ -43,6 +46,8 @@ export class OpenSocket {
   #closeCode: number | null = null;
   /** Whether the user of the socket lets the client wait. */
   #isHeld = false;
+  #second = { startMs: performance.now(), messages: 0 };
+  #isTooFast = false;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -62,9 +67,7 @@ export class OpenSocket {
 
   /** Called once, in the turn of the upgrade. */
   use(user: SocketUser): void {
-    const heard = () => {
-      this.#heardAtMs = performance.now();
-    };
+    const heard = () => this.#heard();
     this.#socket.on('pong', heard);
     this.#socket.on('ping', heard);
     this.#socket.on('message', (data, isBinary) => {
@@ -117,8 +120,27 @@ export class OpenSocket {
     return this.#socket.isPaused;
   }
 
+  #heard(): void {
+    const nowMs = performance.now();
+    this.#heardAtMs = nowMs;
+    if (nowMs - this.#second.startMs >= 1_000) this.#second = { startMs: nowMs, messages: 0 };
+    this.#second.messages += 1;
+    if (this.isUnread) this.#socket.pause();
+    if (this.#isTooFast || this.#second.messages < MESSAGES_PER_SECOND) return;
+    this.#isTooFast = true;
+    this.#socket.pause();
+    setTimeout(
+      () => {
+        this.#isTooFast = false;
+        this.#readOn();
+      },
+      this.#second.startMs + 1_000 - nowMs,
+    ).unref();
+  }
+
   #readOn(): void {
-    if (this.#socket.isPaused && !this.#isHeld && !this.isUnread) this.#socket.resume();
+    const hasToWait = this.#isHeld || this.#isTooFast || this.isUnread;
+    if (this.#socket.isPaused && !hasToWait) this.#socket.resume();
   }
 
   #check(): void {
