@@ -118,6 +118,19 @@ test('a job ends when its client has the segments that were stored before it con
   assert.equal(second.messages.at(-1).seq, segments.length + 1);
 });
 
+test('finalized follows the segment, also when a new connection has not read its stored segments yet', async () => {
+  await using environment = await openEnvironment();
+  environment.readsSlowly = true;
+  const { connection, has, messages } = await environment.connect();
+  connection.binary(Buffer.from(noisySpeech(randomFrom(3), 2)));
+  connection.text('{"type":"finalize"}');
+  await until('the end of the segment', () => has('finalized'));
+  connection.closed(1006);
+
+  const types = messages.map(({ type }) => type);
+  assert.ok(types.includes('segment') && types.indexOf('segment') < types.indexOf('finalized'), types.join());
+});
+
 test('stored segments wait for a client that does not read, and so does the end of the job', async () => {
   const clock = openManualClock();
   await using environment = await openEnvironment(clock);

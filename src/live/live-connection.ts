@@ -115,7 +115,8 @@ export class LiveConnection implements SocketUser {
           start: rounded(startSeconds),
           end: rounded(endSeconds),
         }),
-      finalized: (id, offset) => this.#socket.send({ type: 'finalized', id, offset }),
+      // After the segments before it, which may still be read.
+      finalized: (id, offset) => void this.#caughtUp.then(() => this.#socket.send({ type: 'finalized', id, offset })),
       balanceLow: (secondsLeft) =>
         this.#warn('balance_low', 'The balance does not cover more audio than this; add credits.', {
           seconds_left: rounded(secondsLeft),
