@@ -1966,7 +1966,7 @@ export interface CatalogueModelList {
 export interface Setting {
   name: string;
   /**
-   * As it was read, in the unit of the code: ms where the setting has seconds.
+   * As the setting is written; lists as arrays.
    */
   value: unknown;
   is_default: boolean;

@@ -31,6 +31,28 @@ test('no secret is shown, and that it is set is', () => {
   );
 });
 
+test('values are shown as the settings are written', () => {
+  const shown = showSettings(
+    readConfig({ WEBHOOK_TIMEOUT_MS: '2500', RATE_LIMIT_JOBS: '7/30', RATE_LIMIT_LIVE: 'off' }),
+  );
+
+  const shownOf = (wanted: string) => shown.find(({ name }) => name === wanted)!.value;
+  const written: [name: string, value: unknown][] = [
+    ['WEBHOOK_TIMEOUT_MS', 2_500],
+    ['WEBHOOK_DISABLE_SECONDS', 1_800],
+    ['WEBHOOK_RETRY_DELAYS', [0, 30, 300, 1_800]],
+    ['MAX_AUDIO_SECONDS', 14_400],
+    ['RATE_LIMIT_JOBS', '7/30'],
+    ['RATE_LIMIT_LIVE', 'off'],
+    ['MAX_LIVE_SESSIONS_PER_ACCOUNT', '3,20'],
+    ['LIVE_STEP_SECONDS', null],
+  ];
+  assert.deepEqual(
+    written.map(([name]) => [name, shownOf(name)]),
+    written,
+  );
+});
+
 test('every setting is shown, with its default as the default', () => {
   const shown = showSettings(readConfig({ PORT: '9000' }));
 

@@ -168,7 +168,7 @@ export const modelListSchema = Type.Object(
 const settingSchema = Type.Object(
   {
     name: Type.String(),
-    value: Type.Unknown({ description: 'As it was read, in the unit of the code: ms where the setting has seconds.' }),
+    value: Type.Unknown({ description: 'As the setting is written; lists as arrays.' }),
     is_default: Type.Boolean(),
     is_secret: Type.Boolean({ description: 'Then the value is `(hidden)`, or null when it is not set.' }),
     meaning: Type.String(),

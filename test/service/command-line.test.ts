@@ -487,7 +487,7 @@ describe('signing in', () => {
       found,
       /job_\w+\u001b\[22m {2}call\.wav {2}.*\n\u001b\[2m {2}0:00 {2}\u001b\[22mGood \u001b\[1mmorning\u001b\[22m\n$/,
     );
-    assert.match(await outputOf('settings --changed'), /^RATE_LIMIT_TRANSCRIBE +null$/m);
+    assert.match(await outputOf('settings --changed'), /^RATE_LIMIT_TRANSCRIBE +off$/m);
   });
 });
 

@@ -20,7 +20,7 @@ async function showSettings(session: Session, { changed }: { changed?: boolean }
       ['setting', 'value', ''],
       settings.map(({ name, value, is_default: isDefault }) => [
         name,
-        typeof value === 'string' ? value : JSON.stringify(value),
+        value === null ? '-' : String(value),
         isDefault ? { text: 'default', style: 'dim' } : '',
       ]),
     );

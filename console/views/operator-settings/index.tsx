@@ -31,10 +31,7 @@ export default function SettingsView() {
     (source === '' || is_default === (source === 'default'));
   return (
     <Page title="Settings">
-      <p>
-        The environment variables that the node which answered has read at its start. Durations are in milliseconds;
-        secrets are hidden.
-      </p>
+      <p>The environment variables that the node which answered has read at its start. Secrets are hidden.</p>
       <Filters>
         <FilterText name="text" label="Search" />
         <FilterSelect name="source" label="Source" values={['set', 'default']} />
@@ -53,12 +50,7 @@ export default function SettingsView() {
   );
 }
 
-/** As the setting is written: 10/60 for 10 requests in 60 s, 3,20 for lite and pro. */
 function showValue(value: unknown): string {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return 'not set';
-  if (Array.isArray(value)) return value.map(showValue).join(',');
-  if (typeof value !== 'object') return String(value);
-  const { count, windowMs, lite, pro } = value as Record<string, number>;
-  if (count !== undefined && windowMs !== undefined) return `${count}/${windowMs / 1_000}`;
-  return lite === undefined ? JSON.stringify(value) : `${lite},${pro}`;
+  const text = value === null ? '' : String(value);
+  return text === '' ? 'not set' : text;
 }

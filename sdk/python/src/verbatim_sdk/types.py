@@ -1411,7 +1411,7 @@ class CatalogueModelList(TypedDict):
 class Setting(TypedDict):
     name: str
     value: Any
-    """As it was read, in the unit of the code: ms where the setting has seconds."""
+    """As the setting is written; lists as arrays."""
     is_default: bool
     is_secret: bool
     """Then the value is `(hidden)`, or null when it is not set."""
