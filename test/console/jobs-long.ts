@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core';
 import { cpuMs, heapBytes } from './harness/devtools.ts';
 import type { Flow } from './harness/flow.ts';
 import { MAX_GROWTH_BYTES, MAX_HEAP_BYTES, MAX_NODES, MAX_STEP_CPU_MS, MB } from './harness/limits.ts';
+import { madeJob, openAll } from './harness/made-jobs.ts';
 
 const MADE_ROWS = 1_000;
-const PAGE_ROWS = 100;
 // Those of ten seconds, 20 in each.
 const CHANGES = 200;
 const MAX_CHANGES_CPU_MS = 1_000;
@@ -13,53 +13,6 @@ const REOPENINGS = 5;
 const STEPS = 12;
 
 const report = (text: string) => void (process.env['CONSOLE_FIGURES'] && process.stderr.write(`${text}\n`));
-
-/** A completed job of a list. */
-function madeJob(index: number) {
-  const time = new Date(Date.now() - index * 1_000).toISOString();
-  const audio = { filename: `${index}.wav`, format: 'wav', duration_seconds: 60, size_bytes: 1_000, source: null };
-  return {
-    id: `job_${index}`,
-    status: 'completed',
-    plan: 'pro',
-    model: 'tone',
-    language: 'en',
-    translated_to: null,
-    audio: { ...audio, channels: 1, tracks: [] },
-    metadata: null,
-    options: {},
-    text: 'one two three',
-    speakers: null,
-    warnings: [],
-    error: null,
-    cost: 1,
-    progress: 1,
-    expires_at: null,
-    created_at: time,
-    started_at: time,
-    completed_at: time,
-  };
-}
-
-/** The list of an account that has 1,000 jobs, with all rows loaded. */
-async function openAll(page: Page, open: () => Promise<void>): Promise<void> {
-  await page.route('/v1/jobs?*', async (route) => {
-    const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
-    const data = Array.from({ length: PAGE_ROWS }, (_, index) => madeJob(cursor + index));
-    const next = cursor + PAGE_ROWS;
-    const has_more = next < MADE_ROWS;
-    await route.fulfill({ json: { data, has_more, next_cursor: has_more ? String(next) : null } });
-  });
-  await open();
-  for (let rows = PAGE_ROWS; rows < MADE_ROWS; rows += PAGE_ROWS) {
-    await page.getByRole('button', { name: 'Older' }).click();
-    await page.waitForFunction(
-      (count) => document.querySelector('table')?.ariaRowCount === String(count),
-      rows + PAGE_ROWS + 1,
-    );
-  }
-  await page.getByRole('button', { name: 'Older' }).waitFor({ state: 'detached' });
-}
 
 /** Changes the rows at the top by the account's stream, 200 of them at once, when the returned function is called. */
 async function prepareChanges(page: Page): Promise<() => void> {
@@ -83,7 +36,7 @@ export const flows: Flow[] = [
     async run({ page, devtools, account, open }) {
       const { key } = await account();
       const change = await prepareChanges(page);
-      await openAll(page, () => open(key, '/jobs'));
+      await openAll(page, MADE_ROWS, () => open(key, '/jobs'));
       const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
       const showTop = async () => {
         await page.evaluate(() => scrollTo(0, 0));
