@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { beginSession } from '../../test/fixtures/begun-session.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
-import { readJobRequest } from '../jobs/api/request.ts';
 import { sweepLiveSessions } from '../jobs/live/sweep-live.ts';
-import { makeId } from '../platform/clock.ts';
-import { LiveHost } from './live-host.ts';
 
 test('a session that nobody connects to holds a minute, and is canceled without a trace or a charge', async () => {
   await using fixture = await openJobFixture();
   const { db } = fixture;
   const account = await fixture.account({ plan: 'lite', credits: 3 });
-  const host = new LiveHost(fixture as unknown as ConstructorParameters<typeof LiveHost>[0]);
-  const request = readJobRequest({ fields: new Map(), lists: new Map() }, account.plan);
-  const options = { encoding: 'pcm_s16le', sampleRate: 16_000, partials: true, endpointingMs: 600 } as const;
-  const session = { ...options, maxSegmentSeconds: 20, resumeSeconds: 60, idleSeconds: 300 };
-  const id = makeId('job', fixture.clock);
-  await db.transaction((tx) =>
-    host.create(tx, id, { account, keyId: null, request, options: session, tokenHash: Buffer.alloc(32) }),
-  );
+  const id = await beginSession(fixture, account);
   const held = await heldUnits();
   const early = await sweepLiveSessions(fixture);
 
