@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -9,11 +10,14 @@ export type FuzzEnvironment = AsyncDisposable & {
   baseUrl: string;
   key: string;
   adminToken: string;
+  /** Of an owner. */
+  session: { id: string; token: string };
   /** Ids of things that exist, by a pattern of the ids of the operations that take them: parameters of Schemathesis. */
   ids: { operation: string; parameters: Record<string, string> }[];
   logText(): string;
 };
 
+const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
 /** Operations (a pattern of their ids) after which the keys of an account are refused. */
 export const ENDING = 'delete_admin_accounts_id|post_admin_accounts_id_suspend|post_admin_accounts_id_resume';
 
@@ -33,6 +37,7 @@ export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
       ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
       // Generated URLs name no server: each fetch would be tried for half a minute.
       AUDIO_URL: 'off',
+      SECRETS_KEY,
       WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
       NODE_EXTRA_CA_CERTS: caFile,
       ...Object.fromEntries(limits),
@@ -69,6 +74,7 @@ export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
     baseUrl: service.baseUrl,
     key,
     adminToken: service.adminToken,
+    session: await setUp(service),
     ids: [
       { operation: '^[a-z]+_jobs_id', parameters: { id: job['id'] as string } },
       {
@@ -87,6 +93,15 @@ export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
       await receiver[Symbol.asyncDispose]();
     },
   };
+}
+
+async function setUp({ baseUrl }: { baseUrl: string }): Promise<FuzzEnvironment['session']> {
+  const owner = { name: 'Olga', email: 'olga@example.com', password: 'correct horse battery' };
+  const body = JSON.stringify({ token: setupTokenOf(SECRETS_KEY), ...owner });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${baseUrl}/v1/setup`, { method: 'POST', headers, body });
+  const { id } = (await answer.json()) as { id: string };
+  return { id, token: /=([^;]+)/.exec(answer.headers.get('set-cookie')!)![1]! };
 }
 
 async function adminCall(

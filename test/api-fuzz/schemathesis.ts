@@ -40,17 +40,18 @@ export async function runSchemathesis(
   return { code, report };
 }
 
-const LISTS = '/(jobs|search|webhooks|deliveries|events|ledger|keys|accounts|audit)$';
+const LISTS = '/(jobs|search|webhooks|deliveries|events|ledger|keys|accounts|audit|operators|users|invitations)$';
 
 // What is too long may be refused before it is read whole.
 const TOO_LARGE =
   'checks.negative_data_rejection.expected-statuses = [400, 401, 404, 405, 406, 409, 413, 415, 422, 429]';
 
 /** Every operation with its credentials, and with ids of things that exist. */
-function configText({ key, adminToken, ids }: FuzzEnvironment): string {
+function configText({ key, adminToken, session, ids }: FuzzEnvironment): string {
   const lines = [
     ...['[auth.openapi.ApiKey]', `api_key = "${key}"`, '[auth.openapi.Bearer]', `bearer = "${key}"`],
     ...['[auth.openapi.AdminToken]', `bearer = "${adminToken}"`],
+    ...['[auth.openapi.Session]', `api_key = "${session.token}"`],
   ];
   // After ten wrong tokens the operator's paths answer 429 for a while; a test of their own looks at that.
   lines.push(
@@ -78,6 +79,12 @@ function configText({ key, adminToken, ids }: FuzzEnvironment): string {
   lines.push(
     ...['[[operations]]', 'include-path-regex = "^/v1/(setup|sign-in|invitations)(/|$)"'],
     `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400, 429, 503]`,
+  );
+  // Nor that a new password needs the current one. What ends the session is left out.
+  lines.push(
+    ...['[[operations]]', `include-operation-id-regex = "^(get_session|[a-z]+_(me|users|invitations)(_id)?)$"`],
+    `headers = { X-Session-Id = "${session.id}", Sec-Fetch-Site = "same-origin" }`,
+    `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400, 429]`,
   );
   // Nor whether a time lies ahead.
   lines.push(

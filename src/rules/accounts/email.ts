@@ -1,5 +1,8 @@
 /** What an email looks like, for a JSON schema: no spaces, and no control characters. */
-export const EMAIL = { maxLength: 254, pattern: '^[^\\s@\\u0000-\\u001f]+@[^\\s@\\u0000-\\u001f]+$' };
+export const EMAIL = {
+  maxLength: 254,
+  pattern: '^[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+@[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+$',
+};
 
 const PATTERN = new RegExp(EMAIL.pattern);
 

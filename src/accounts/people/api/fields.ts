@@ -1,4 +1,4 @@
-import { DOCUMENTED, idSchema, oneOf, Type } from '../../../http/schema.ts';
+import { idSchema, oneOf, Type } from '../../../http/schema.ts';
 import { EMAIL } from '../../../rules/accounts/email.ts';
 import { ROLE_MEANING, ROLES } from '../../../rules/accounts/roles.ts';
 
@@ -8,7 +8,6 @@ export const nameSchema = Type.String({ minLength: 1, maxLength: 200, pattern: '
 export const emailSchema = Type.String({
   ...EMAIL,
   errorMessage: 'must be an email address',
-  [DOCUMENTED]: { format: 'email' },
 });
 /** A password that is set. */
 export const newPasswordSchema = Type.String({ minLength: MIN_PASSWORD_CHARS, maxLength: 200 });
