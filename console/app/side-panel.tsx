@@ -19,6 +19,8 @@ import { routeAt } from './routes.ts';
 // list's address; on narrower screens such an address leads to the view itself.
 
 const WIDE = matchMedia('(min-width: 80rem)');
+/** Of tables, and of deliveries by event. */
+const ROW_LINKS = ':is([data-row], .event-groups) a';
 const LISTS = ['/jobs', '/webhooks', '/deliveries', '/events'];
 
 type Shown = { View: ComponentType; href: string } & Pick<Place, 'path' | 'params' | 'filters'>;
@@ -32,7 +34,7 @@ export function useSidePanel({ path, filters: { show = '' } }: Place) {
   }, [shown, isWide]);
   const open = (href: string) => changeFilters({ show: href }, { replace: show !== '' });
   const onClickCapture = (event: MouseEvent) => {
-    const link = event.target instanceof Element ? event.target.closest('tr[data-row] a') : null;
+    const link = event.target instanceof Element ? event.target.closest(ROW_LINKS) : null;
     const href = link?.getAttribute('href')?.replace(/^#/, '');
     const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
     if (!href || !isPlain || !isWide || !LISTS.includes(path) || !shownAt(href)) return;
@@ -77,7 +79,7 @@ export function SidePanel({ shown, close }: { shown: Shown; close: () => void })
     return () => document.removeEventListener('keydown', onKeyDown);
   }, [close]);
   useEffect(() => {
-    const row = document.querySelector(`main tr[data-row]:has(a[href$="#${CSS.escape(href)}"])`);
+    const row = document.querySelector(`main [data-row]:has(a[href$="#${CSS.escape(href)}"])`);
     row?.setAttribute('data-shown', '');
     return () => row?.removeAttribute('data-shown');
   }, [href]);

@@ -72,7 +72,7 @@ export const flows: Flow[] = [
   },
   {
     title: 'a job opens beside the list, by an address that others can use, and as a page on a narrower screen',
-    async run({ page, account, open }) {
+    async run({ page, account, open, checkView }) {
       const { key, api } = await account();
       for (const words of ['hello', 'planet']) await api.transcribe(toneFile(words));
       await open(key, '/jobs');
@@ -94,6 +94,11 @@ export const flows: Flow[] = [
       await page.setViewportSize({ width: 1200, height: 900 });
       await page.waitForURL((url) => /^#\/jobs\/job_/.test(url.hash));
       await page.setViewportSize(before);
+
+      await page.goBack();
+      await page.getByRole('link', { name: 'planet.wav' }).click();
+      await panel.getByRole('heading', { name: 'planet.wav' }).waitFor();
+      await checkView('job-in-panel');
     },
   },
   {

@@ -45,7 +45,9 @@ export const flows: Flow[] = [
       await page.getByRole('link', { name: 'Audit log' }).click();
       await page.getByRole('table').getByText('user.joined').waitFor();
 
-      await page.getByRole('link', { name: 'People' }).click();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('searchbox', { name: 'View, command' }).fill('People');
+      await page.keyboard.press('Enter');
       await page.getByRole('table', { name: 'People' }).getByText('Olga (you)').waitFor();
       await page.getByRole('button', { name: 'Invite' }).click();
       const dialog = page.getByRole('dialog', { name: 'Invite' });

@@ -245,6 +245,23 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a delivery of the list opens beside it, and its event too',
+    async run({ page, open, shown, checkView }) {
+      await open(shown.key, '/deliveries');
+      const panel = page.getByRole('complementary', { name: 'Details' });
+      const group = page.locator('.event-groups > li').first();
+      await group.getByRole('heading').getByRole('link').click();
+      await panel.getByRole('heading', { name: 'transcription.' }).waitFor();
+      assert.match(page.url(), /#\/deliveries\?show=%2Fevents/);
+
+      await group.locator('.target').getByRole('link').first().click();
+      await panel.getByText('Answer').first().waitFor();
+      await page.locator('.event-groups [data-shown]').waitFor();
+      assert.match(page.url(), /#\/deliveries\?show=%2Fwebhooks%2F[^/]*%2Fdeliveries%2F/);
+      await checkView('delivery-in-panel');
+    },
+  },
+  {
     title: 'a key that may only read sees deliveries, and no button that the API refuses',
     async run({ page, open, shown }) {
       const { key } = await shown.api.keys.create({ name: 'reader', scopes: ['webhooks:read'] });
