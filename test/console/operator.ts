@@ -3,6 +3,21 @@ import type { Flow } from './harness/flow.ts';
 
 export const flows: Flow[] = [
   {
+    title: 'the console at the listener of operators asks for their token, and takes it',
+    async run({ page, service }) {
+      const ways = { setup: false, password: false, oidc: null };
+      await page.route('**/v1/sign-in', (route) => route.fulfill({ json: ways }));
+      await page.goto('/');
+      await page.getByText('This page is for operators.').waitFor();
+      await page.getByLabel("API key or operator's token").fill(service.adminToken);
+      await page.getByRole('button', { name: 'Sign in with the key' }).click();
+
+      await page.getByText(/^Signed in as the operator/).waitFor();
+      assert.equal(await page.evaluate(() => sessionStorage.getItem('verbatim.admin')), service.adminToken);
+      await page.unroute('**/v1/sign-in');
+    },
+  },
+  {
     title: 'the operator creates an account, finds it by its name, and gives it credits',
     async run({ page, openAsOperator, checkView }) {
       const name = `Quill <i>${Date.now()}</i>`;

@@ -21,10 +21,17 @@ test('ADMIN_PORT moves /admin and /metrics to a listener of their own', async ()
   const paths = ['/admin/v1/accounts', '/metrics', '/v1/balance', '/healthz', '/readyz', '/'];
   const onMain = await Promise.all(paths.map((route) => status(service.baseUrl + route)));
   const onAdmin = await Promise.all(paths.map((route) => status(admin + route)));
+  const ways = await Promise.all(
+    [service.baseUrl, admin].map(async (url) => (await fetch(`${url}/v1/sign-in`)).json()),
+  );
   const [mainPaths, adminPaths] = [await documented(service.baseUrl), await documented(admin)];
 
   assert.deepEqual(onMain, [404, 404, 401, 200, 200, 200]);
   assert.deepEqual(onAdmin, [200, 200, 404, 200, 200, 200]);
+  assert.deepEqual(ways, [
+    { setup: true, password: true, oidc: null },
+    { setup: false, password: false, oidc: null },
+  ]);
   assert.ok(mainPaths.includes('/v1/balance') && !mainPaths.some((route) => /^\/(admin|metrics)/.test(route)));
   assert.ok(adminPaths.includes('/admin/v1/accounts') && !adminPaths.includes('/v1/balance'));
 });

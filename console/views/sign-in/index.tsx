@@ -23,7 +23,7 @@ export default function SignIn() {
   return <PersonSignIn arrived={arrived} />;
 }
 
-/** Somebody of an account opens a page of the operator. */
+/** Somebody of an account opens a page of the operator, or the console at the listener of operators. */
 function OperatorSignIn() {
   return (
     <Centred title="Sign in" text="This page is for operators. Enter the operator's token.">
@@ -39,6 +39,7 @@ function PersonSignIn({ arrived }: { arrived: Arrival | null }) {
   if (arrived?.kind === 'invitation') {
     return <Query of={ways}>{(found) => <InvitationForm token={arrived.value} ways={found} />}</Query>;
   }
+  if (ways.data && !ways.data.password && !ways.data.oidc) return <OperatorSignIn />;
   return (
     <Query of={ways}>
       {(found) =>

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Callers } from '../../accounts/keys/callers.ts';
 import { findEndedKey } from '../../accounts/keys/ended-key.ts';
 import { findUsableKeys } from '../../accounts/keys/usable-keys.ts';
+import { noWaysRoute } from '../../accounts/people/api/sign-in-routes.ts';
 import { setupTokenOf } from '../../accounts/people/setup-token.ts';
 import { hasUsers } from '../../accounts/people/user-store.ts';
 import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
@@ -62,7 +63,11 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const setup = config.roles.includes('api') ? await setupFragment(context) : '';
   const consoles = [`${urlOf(config.host, port)}${setup && `${setup} (makes the first user)`}`];
   if (config.adminPort !== null) {
-    const admin = buildServer({ ...common, routes: withReference(operator) });
+    const hasConsole = config.roles.includes('api');
+    const admin = buildServer({
+      ...common,
+      routes: withReference([...operator, ...(hasConsole ? [noWaysRoute()] : [])]),
+    });
     apps.push(admin);
     const host = config.adminHost ?? ADMIN_HOST;
     const adminPort = await listen(context, admin, {

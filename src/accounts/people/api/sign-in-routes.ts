@@ -1,6 +1,6 @@
 import { ApiError } from '../../../http/api-error.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
-import { component, nullable, Type } from '../../../http/schema.ts';
+import { component, nullable, type Static, Type } from '../../../http/schema.ts';
 import { normalEmail } from '../../../rules/accounts/email.ts';
 import { sessionSchema } from '../../api/session-view.ts';
 import type { Attempts } from '../attempts.ts';
@@ -33,8 +33,22 @@ export function signInRoutes(runtime: PeopleRuntime, attempts: Attempts): Route[
 }
 
 function waysRoute({ db, config }: PeopleRuntime): Route {
-  // Users who are operators are never deleted: what is set up remains so.
+  // One operator always remains: what is set up remains so.
   let isSetUp = false;
+  return describeWays(async () => {
+    isSetUp ||= await hasUsers(db);
+    const { oidcIssuer, oidcName } = config;
+    const oidc = oidcIssuer === null ? null : { name: oidcName ?? new URL(oidcIssuer).host };
+    return { setup: !isSetUp, password: hasPasswords(config), oidc };
+  });
+}
+
+/** For the console at the listener of operators, where users do not sign in: it takes the operator's token. */
+export function noWaysRoute(): Route {
+  return describeWays(async () => ({ setup: false, password: false, oidc: null }));
+}
+
+function describeWays(find: () => Promise<Static<typeof waysSchema>>): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/sign-in',
@@ -42,12 +56,7 @@ function waysRoute({ db, config }: PeopleRuntime): Route {
     summary: 'How users sign in to this service',
     tag: TAG,
     schema: { answers: { 200: waysSchema } },
-    async handle() {
-      isSetUp ||= await hasUsers(db);
-      const { oidcIssuer, oidcName } = config;
-      const oidc = oidcIssuer === null ? null : { name: oidcName ?? new URL(oidcIssuer).host };
-      return { status: 200, body: { setup: !isSetUp, password: hasPasswords(config), oidc } };
-    },
+    handle: async () => ({ status: 200, body: await find() }),
   });
 }
 
