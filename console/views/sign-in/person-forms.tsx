@@ -27,7 +27,14 @@ export function PasswordForm({ isFirst }: { isFirst: boolean }) {
       send={async (given) => enter(await signIn.byPassword(Object.fromEntries(given)))}
     >
       <EmailField autoFocus={isFirst} />
-      <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        required
+        hint="Forgotten? The operator can send you a link that sets a new one."
+      />
     </RequestForm>
   );
 }
