@@ -30,10 +30,6 @@ export class LiveEngines {
     this.#specs = { lite: engineLiveLite ?? engineLite, pro: engineLivePro ?? enginePro };
   }
 
-  get sessions(): number {
-    return this.#sessions;
-  }
-
   /** Whether this node takes another session now. @throws ApiError  503 */
   requirePlace(): void {
     const { liveSessions } = this.#runtime.config;

@@ -19,7 +19,7 @@ const MAX_ID_CHARS = 200;
 export function readMessage(text: string): { ok: ClientMessage } | { bad: BadMessage } {
   const bad = (param: string | null, message: string) => ({ bad: { param, message } });
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) return bad(null, `A text frame has at most ${MAX_TEXT_BYTES} bytes.`);
-  const given = parse(text);
+  const given = parseObject(text);
   if (given === null) return bad(null, 'A text frame must be a JSON object; audio is sent in binary frames.');
   const type = TYPES.find((known) => known === given['type']);
   if (type === undefined) return bad('type', `type must be one of ${TYPES.join(', ')}.`);
@@ -36,7 +36,8 @@ export function readMessage(text: string): { ok: ClientMessage } | { bad: BadMes
   return bad('id', `id must be a string of at most ${MAX_ID_CHARS} characters.`);
 }
 
-function parse(text: string): Record<string, unknown> | null {
+/** The JSON object of a text frame; null where it is none. */
+export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)

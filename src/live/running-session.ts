@@ -293,7 +293,7 @@ export class RunningSession {
   }
 
   #grow(): void {
-    // What was short is looked at again at its end only.
+    // Once the balance was too short, it is asked again only when the covered audio is used up.
     if (this.#growing !== null || (this.#shortMs !== null && this.#unpaid.length === 0)) return;
     this.#growing = this.#growOnce().finally(() => {
       this.#growing = null;

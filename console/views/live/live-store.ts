@@ -55,7 +55,7 @@ export async function begin(params: LiveParams): Promise<void> {
       onPiece({ pcm, peak }) {
         if (session === null) early.push(pcm);
         else void session.write(pcm);
-        hear(peak, session?.unacknowledgedBytes ?? 0, microphone?.sampleRate ?? 1);
+        showSound(peak, session?.unacknowledgedBytes ?? 0, microphone?.sampleRate ?? 1);
       },
       onEnded: () => void stop(),
     });
@@ -112,7 +112,7 @@ function apply(update: LiveUpdate): void {
   }
 }
 
-function hear(peak: number, unsentBytes: number, sampleRate: number): void {
+function showSound(peak: number, unsentBytes: number, sampleRate: number): void {
   const level = Math.max(0, 1 - (20 * Math.log10(Math.max(peak, 1e-6))) / FLOOR_DB);
   const { quietSinceMs } = sound.get();
   const isQuiet = level < QUIET_LEVEL;

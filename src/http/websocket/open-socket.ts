@@ -40,7 +40,7 @@ export const CLOSE = {
 export class OpenSocket {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
-  #heardAtMs = performance.now();
+  #receivedAtMs = performance.now();
   #pingedAtMs = performance.now();
   #unsentSinceMs: number | null = null;
   #closeCode: number | null = null;
@@ -67,12 +67,12 @@ export class OpenSocket {
 
   /** Called once, in the turn of the upgrade. */
   use(user: SocketUser): void {
-    const heard = () => this.#heard();
-    this.#socket.on('pong', heard);
-    this.#socket.on('ping', heard);
+    const received = () => this.#noteReceived();
+    this.#socket.on('pong', received);
+    this.#socket.on('ping', received);
     this.#socket.on('message', (data, isBinary) => {
-      heard();
-      // The last frames before a close are the client's, and no longer ours to act on.
+      received();
+      // What the client sends after our close frame is ignored.
       if (this.#closeCode !== null) return;
       if (isBinary) user.binary(data as Buffer);
       else user.text((data as Buffer).toString());
@@ -120,9 +120,9 @@ export class OpenSocket {
     return this.#socket.isPaused;
   }
 
-  #heard(): void {
+  #noteReceived(): void {
     const nowMs = performance.now();
-    this.#heardAtMs = nowMs;
+    this.#receivedAtMs = nowMs;
     if (nowMs - this.#second.startMs >= 1_000) this.#second = { startMs: nowMs, messages: 0 };
     this.#second.messages += 1;
     if (this.isUnread) this.#socket.pause();
@@ -147,11 +147,11 @@ export class OpenSocket {
     const nowMs = performance.now();
     if (!this.isUnread) this.#unsentSinceMs = null;
     else this.#unsentSinceMs ??= nowMs;
-    // What a paused client sends is not read: its silence is ours.
-    if (this.#socket.isPaused) this.#heardAtMs = nowMs;
+    // What a paused client sends is not read, so its silence does not count.
+    if (this.#socket.isPaused) this.#receivedAtMs = nowMs;
     const isUnread = this.#unsentSinceMs !== null && nowMs - this.#unsentSinceMs >= UNSENT_MAX_MS;
-    if (isUnread) this.#give(CLOSE.unread, 'unread');
-    else if (nowMs - this.#heardAtMs >= SILENCE_MAX_MS) this.#give(CLOSE.silent, 'no pong');
+    if (isUnread) this.#terminate(CLOSE.unread, 'unread');
+    else if (nowMs - this.#receivedAtMs >= SILENCE_MAX_MS) this.#terminate(CLOSE.silent, 'no pong');
     else if (nowMs - this.#pingedAtMs >= PING_EVERY_MS) this.#ping(nowMs);
   }
 
@@ -161,7 +161,7 @@ export class OpenSocket {
   }
 
   /** The client may never take a close frame. */
-  #give(code: number, reason: string): void {
+  #terminate(code: number, reason: string): void {
     this.close(code, reason);
     this.#socket.terminate();
   }

@@ -105,10 +105,10 @@ async function outcomeOf(
   { job, row }: { job: ClaimedJob; row: LiveRow },
   end: LiveEnd,
 ): Promise<Outcome> {
-  const heardMs = durationMs(row.options, row.durableBytes);
+  const receivedMs = durationMs(row.options, row.durableBytes);
   if (end.isOutOfBalance) {
-    const message = `The balance was used up after ${heardMs / 1000} seconds. Add credits and begin another session.`;
-    return { kind: 'failed', type: 'insufficient_balance', message, model: end.model, durationMs: heardMs };
+    const message = `The balance was used up after ${receivedMs / 1000} seconds. Add credits and begin another session.`;
+    return { kind: 'failed', type: 'insufficient_balance', message, model: end.model, durationMs: receivedMs };
   }
   const segments = await segmentsOf(db, row);
   const warnings = [...end.warnings, ...(segments.length === 0 ? [{ code: 'no_speech' as const }] : [])];
@@ -122,7 +122,7 @@ async function outcomeOf(
     words: job.wordTimes ? null : packWords(segments),
     speakers: null,
     warnings: toWarnings(warnings),
-    durationMs: heardMs,
+    durationMs: receivedMs,
     chargedMs: chargedMsOf(row),
   };
 }

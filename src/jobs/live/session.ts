@@ -256,7 +256,7 @@ export class LiveSession {
     this.#ending.push(decoding);
     this.#options.events.speechStopped(change.end / 100);
     const final = decoding.end(change);
-    // Reported where it is awaited.
+    // `#inOrder` reports a failure.
     final.catch(() => undefined);
     this.#inOrder(async () => this.#commit(change, await final));
   }

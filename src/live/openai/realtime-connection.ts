@@ -9,6 +9,7 @@ import type { LiveSegment } from '../../jobs/live/rows/live-segment.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { LiveApi } from '../live-api.ts';
 import type { HostedUser } from '../live-host.ts';
+import { parseObject } from '../messages.ts';
 import type { RunningSession, StopReason } from '../running-session.ts';
 import { RealtimeItems } from './realtime-items.ts';
 import {
@@ -62,7 +63,7 @@ export class RealtimeConnection implements SocketUser {
   }
 
   text(text: string): void {
-    const event = parse(text);
+    const event = parseObject(text);
     if (event === null) return void this.#error({ message: 'A message must be a JSON object.' });
     const eventId = typeof event['event_id'] === 'string' ? event['event_id'].slice(0, 200) : null;
     switch (event['type']) {
@@ -232,15 +233,6 @@ export class RealtimeConnection implements SocketUser {
 
   #send(event: object): void {
     this.#socket.send({ event_id: `event_${randomUUID().replaceAll('-', '')}`, ...event });
-  }
-}
-
-function parse(text: string): Given | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Given) : null;
-  } catch {
-    return null;
   }
 }
 

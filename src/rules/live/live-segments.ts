@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES } from './resampler.ts';
 
-export type SegmentReason = 'endpoint' | 'max_length' | 'finalize' | 'finish' | 'resume';
+export type SegmentReason = 'endpoint' | 'max_length' | 'finalize' | 'finish';
 
 /**
  * What happens to the segments of a live session. Positions are frames of 10 ms from the start of the session; ends are
@@ -91,7 +91,7 @@ export class LiveSegments {
   }
 
   /** Ends the open segment at the last frame that was pushed; null while there is none. */
-  end(reason: 'finalize' | 'finish' | 'resume'): SegmentChange | null {
+  end(reason: 'finalize' | 'finish'): SegmentChange | null {
     return this.#start === null ? null : this.#endAt({ end: this.#frame, until: this.#frame, reason });
   }
 

@@ -31,7 +31,7 @@ export type LiveSegment = {
   text: string;
   confidence: number | null;
   /** Why it ended; `unknown` where only the job tells of it. */
-  reason: 'endpoint' | 'max_length' | 'finalize' | 'finish' | 'resume' | 'unknown';
+  reason: 'endpoint' | 'max_length' | 'finalize' | 'finish' | 'unknown';
   /** With `timestamps: 'word'`. */
   words?: { start: number; end: number; text: string; confidence: number | null }[];
 };
