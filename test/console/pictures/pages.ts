@@ -39,7 +39,7 @@ export const PAGES: readonly PicturedPage[] = [
   {
     name: 'attempt',
     place: ({ failedWebhook, failed }) => `/webhooks/${failedWebhook}/deliveries/${failed}`,
-    prepare: (page) => page.getByRole('heading', { name: 'What changed' }).waitFor(),
+    prepare: (page) => page.getByRole('cell', { name: 'Answer body' }).waitFor(),
   },
   { name: 'events', place: at('/events') },
   { name: 'event', place: ({ event }) => `/events/${event}` },

@@ -26,7 +26,12 @@ const REPLIES: Record<string, (index: number) => Reply> = {
   '/transcripts': () => ({ status: 204 }),
   '/crm': (index) =>
     index < 2 ? { status: 503, body: '{"error":"maintenance"}' } : { status: 200, body: '{"ok":true}' },
-  '/archive': () => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: 'database is locked' }),
+  // Each answer differs, so that an attempt always shows what changed.
+  '/archive': (index) => ({
+    status: 500,
+    headers: { 'content-type': 'text/plain' },
+    body: `database is locked, ${index + 1} writers wait`,
+  }),
 };
 
 export async function openSeeded(): Promise<Seeded> {
