@@ -20,6 +20,8 @@ export type OutageReport = ClientResults & {
   /** Time from the end of the outage to the first accepted request. */
   recoveryMs: number;
   findings: Findings;
+  /** The first errors in the service's log: an answer that is neither accepted nor refused has its cause there. */
+  errors: string[];
 };
 
 const ACCEPTED_BEFORE = 5;
@@ -62,10 +64,18 @@ export async function runOutage(outage: Outage, forMs: number): Promise<OutageRe
       processorShare: Math.round(processorShare * 1000) / 1000,
       recoveryMs: Math.round(recoveryMs),
       findings: await countViolations(db, clients.accepted, seen),
+      errors: errorsIn(service.logText()),
     };
   } finally {
     await db.close();
   }
+}
+
+function errorsIn(log: string): string[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes('"level":"error"'))
+    .slice(0, 3);
 }
 
 async function takeAway(service: ServiceUnderLoad, outage: Outage, forMs: number): Promise<void> {
@@ -112,7 +122,8 @@ export function outageProblems(report: OutageReport): string[] {
   const zeros = { refusedWithoutRetryAfter, processesEnded, ...findings };
   const problems = Object.entries(zeros).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${count}`]));
   const unknown = Object.keys(answers).filter((status) => status !== '202' && status !== '503');
-  if (unknown.length > 0) problems.push(`answers other than 202 and 503: ${unknown.join()}`);
+  if (unknown.length > 0)
+    problems.push(`answers other than 202 and 503: ${unknown.join()}; errors in the log: ${report.errors.join('\n')}`);
   if (refused === 0 && report.outage !== 'cut') problems.push('nothing was refused: the database was not down');
   return problems;
 }
