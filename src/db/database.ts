@@ -288,7 +288,7 @@ function isClientTimeout(error: unknown): boolean {
 function isConnectionMessage(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /connection terminated|not queryable|timeout exceeded when trying to connect|query read timeout/i.test(
+    /connection terminated|not queryable|timeout expired|timeout exceeded when trying to connect|query read timeout/i.test(
       error.message,
     )
   );
