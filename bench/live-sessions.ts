@@ -9,6 +9,8 @@ export type LiveLoad = {
   /** Of audio in each session. */
   seconds: number;
   encoding: 'pcm_s16le' | 'mulaw';
+  /** Called for each session that has sent all of its audio. */
+  onSent?: () => void;
 };
 
 /** Times in ms. */
@@ -58,7 +60,7 @@ export async function runLiveSessions(
     Array.from({ length: load.sessions }, async (_, at) => {
       await delay(load.sessions === 1 ? 0 : (at * SPREAD_MS) / load.sessions);
       const created = await begin(baseUrl, key, { ...load, sampleRate, endpointingMs });
-      await new Session(created, baseUrl, { audio, format, figures, endpointingMs }).run();
+      await new Session(created, baseUrl, { audio, format, figures, endpointingMs, onSent: load.onSent }).run();
     }),
   );
   return figures;
@@ -101,7 +103,13 @@ async function begin(
   return (await answer.json()) as Created;
 }
 
-type SessionOptions = { audio: Buffer; format: Format; figures: LiveFigures; endpointingMs: number };
+type SessionOptions = {
+  audio: Buffer;
+  format: Format;
+  figures: LiveFigures;
+  endpointingMs: number;
+  onSent: LiveLoad['onSent'];
+};
 
 class Session {
   readonly #socket: WebSocket;
@@ -134,6 +142,7 @@ class Session {
       if (waitMs > 0) await delay(waitMs);
       this.#socket.send(audio.subarray(at, at + frameBytes));
     }
+    this.#options.onSent?.();
     this.#socket.send('{"type":"finish"}');
     await closed;
     if (this.#texts.some((text) => text !== SENTENCE)) this.#options.figures.wrongTexts += 1;

@@ -101,9 +101,6 @@ async function measureMany(): Promise<void> {
     peak = Math.max(peak, residentKiB(http));
   }, 500);
   let speakingPeak = 0;
-  using _beforeTheFirstEnd = setTimeout(() => {
-    speakingPeak = peak;
-  }, SECONDS * 1000);
   const times: number[] = [];
   let isOver = false;
   const requests = (async () => {
@@ -115,7 +112,10 @@ async function measureMany(): Promise<void> {
     }
   })();
   const usedBeforeUs = processorUs(http);
-  const figures = await node.run({ sessions: SESSIONS, seconds: SECONDS, encoding });
+  const onSent = () => {
+    speakingPeak ||= peak;
+  };
+  const figures = await node.run({ sessions: SESSIONS, seconds: SECONDS, encoding, onSent });
   const usedUs = processorUs(http) - usedBeforeUs;
   isOver = true;
   await requests;

@@ -13,6 +13,7 @@ import { LiveJournal } from '../jobs/live/rows/journal.ts';
 import { takeOverSession } from '../jobs/live/rows/take-over.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
+import { openSemaphore } from '../platform/semaphore.ts';
 import type { LiveApi } from './live-api.ts';
 import { LiveConnection } from './live-connection.ts';
 import type { HostedUser, Taken } from './live-host.ts';
@@ -50,7 +51,7 @@ async function openEnvironment(clock: Clock = systemClock) {
   const { metrics: _, ...rest } = fixture;
   const parts = { ...rest, clock };
   const leases = new LeaseKeeper<LiveClaim>({ ...parts, db }, async (claims) => claims.map(({ id }) => id));
-  const runtime = { ...parts, db, leases, journal: new LiveJournal({ ...parts, db }) };
+  const runtime = { ...parts, db, leases, ends: openSemaphore(1), journal: new LiveJournal({ ...parts, db }) };
   const host = {
     run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user, () => undefined),
     connectionClosed: () => undefined,

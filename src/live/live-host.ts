@@ -13,6 +13,7 @@ import { type Job, NO_AUDIO } from '../jobs/job.ts';
 import { countLiveSessions, type LiveOptions, leaveSession } from '../jobs/live/rows/live-store.ts';
 import { type TakenSession, takeOverSession } from '../jobs/live/rows/take-over.ts';
 import type { JobKey } from '../jobs/store.ts';
+import { openFairSemaphore } from '../platform/fair-semaphore.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
 import { costUnits } from '../rules/jobs/price.ts';
 import type { LiveEngines } from './live-engines.ts';
@@ -57,6 +58,8 @@ export type HostedUser = SessionUser & {
 export class LiveHost {
   readonly #runtime: HostRuntime;
   readonly #running = new Map<string, { session: RunningSession; user: HostedUser }>();
+  /** An account's sessions begin one after another: each would wait for the account's lock on a connection. */
+  readonly #creating = openFairSemaphore({ permits: 8, perOwner: 1 });
   #isClosing = false;
   #checkingKeys: Promise<void> | null = null;
 
@@ -80,12 +83,17 @@ export class LiveHost {
   }
 
   /**
-   * Inserts the job of a session, with its first minute held. Nobody is connected yet.
-   * @param tx  a transaction
+   * Inserts the job of a session, with its first minute held, and does what belongs to the same transaction. Nobody is
+   * connected yet.
    * @param id  of the job
    * @throws ApiError  402 or 403
    */
-  async create(tx: Sql, id: string, { account, keyId, request, options, tokenHash }: NewSession): Promise<Job> {
+  async create<Result>(id: string, session: NewSession, act: (tx: Sql, job: Job) => Promise<Result>): Promise<Result> {
+    const insert = async (tx: Sql) => await act(tx, await this.#insert(tx, id, session));
+    return await this.#creating(session.account.id, () => this.#runtime.db.transaction(insert));
+  }
+
+  async #insert(tx: Sql, id: string, { account, keyId, request, options, tokenHash }: NewSession): Promise<Job> {
     const { config } = this.#runtime;
     const { shard, id: accountId, unlimited } = account;
     const planNow = (await lockAccount(tx, account)) ?? account.plan;

@@ -76,8 +76,7 @@ function createRoute(api: LiveApi): Route {
       const token = `lt_${account.id.slice(account.id.indexOf('_') + 1)}_${randomBytes(32).toString('base64url')}`;
       const session = { account, keyId: actor.key?.id ?? null, request, options, tokenHash: hashKey(token) };
       call.note({ job_id: id, plan: request.plan });
-      return await api.db.transaction(async (tx) => {
-        const job = await api.host.create(tx, id, session);
+      return await api.host.create(id, session, async (tx, job) => {
         const answer = {
           status: 201,
           body: created(api.config, { job, token, options }),

@@ -21,7 +21,7 @@ import {
   setLiveAudio,
   setTranscribed,
 } from './rows/live-store.ts';
-import { wavOf } from './wav.ts';
+import { WAV_HEADER_BYTES, wavOf } from './wav.ts';
 
 /** How a session ended. */
 export type LiveEnd = {
@@ -77,7 +77,8 @@ async function storeAudio(
   if (config.audioRetentionHours === 0 || durableBytes === 0 || job.audioKey !== null) return {};
   try {
     const audio = collectPeaks(options, readLiveAudio(db, row, 0, durableBytes), peaks);
-    const limits = { maxBytes: Number.MAX_SAFE_INTEGER };
+    // The parts of an object in a bucket are as large as the limit asks for, and are held in memory.
+    const limits = { maxBytes: WAV_HEADER_BYTES + durableBytes };
     const { key, sizeBytes, durable } = await storage.receive(wavOf(options, durableBytes, audio), limits);
     await durable;
     const changed = { audioKey: key, sizeBytes, format: 'wav' };

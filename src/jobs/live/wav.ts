@@ -4,8 +4,8 @@ import type { StoredPart } from './rows/live-audio.ts';
 
 // Of WAVE_FORMAT_PCM, WAVE_FORMAT_ALAW and WAVE_FORMAT_MULAW.
 const FORMAT_TAGS: Record<LiveEncoding, number> = { pcm_s16le: 1, alaw: 6, mulaw: 7 };
-const HEADER_BYTES = 44;
-const MAX_BYTES = 0xffffffff - HEADER_BYTES;
+export const WAV_HEADER_BYTES = 44;
+const MAX_BYTES = 0xffffffff - WAV_HEADER_BYTES;
 
 /** A WAV file of the audio of a live session, bit by bit as it was received; gaps are silence. */
 export async function* wavOf(
@@ -23,9 +23,9 @@ export async function* wavOf(
 function headerOf({ encoding, sampleRate }: LiveFormat, bytes: number): Buffer {
   const sampleBytes = bytesPerSample(encoding);
   const dataBytes = Math.min(bytes, MAX_BYTES);
-  const header = Buffer.alloc(HEADER_BYTES);
+  const header = Buffer.alloc(WAV_HEADER_BYTES);
   header.write('RIFF', 0);
-  header.writeUInt32LE(HEADER_BYTES - 8 + dataBytes, 4);
+  header.writeUInt32LE(WAV_HEADER_BYTES - 8 + dataBytes, 4);
   header.write('WAVEfmt ', 8);
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(FORMAT_TAGS[encoding], 20);

@@ -142,13 +142,13 @@ export class RealtimeConnection implements SocketUser {
     this.#queued = [];
     this.#socket.pause();
     const { account, keyId } = this.#caller;
-    const { db, host, clock } = this.#api;
+    const { host, clock } = this.#api;
     const settings = this.#settings;
     try {
       const request = await requestOf(this.#api, settings, account);
       const id = makeId('job', clock);
       const options = liveOptionsOf(settings);
-      await db.transaction((tx) => host.create(tx, id, { account, keyId, request, options, tokenHash: null }));
+      await host.create(id, { account, keyId, request, options, tokenHash: null }, async () => undefined);
       const key = { shard: account.shard, accountId: account.id, id };
       const taken = await host.take(key, request.plan);
       if (taken === null) throw new Error('the job of a new session has ended');

@@ -8,9 +8,12 @@ import { LiveEngines } from '../../live/live-engines.ts';
 import { LiveHost } from '../../live/live-host.ts';
 import type { LiveClaim } from '../../live/running-session.ts';
 import { jobMetrics, liveMetrics } from '../../platform/metrics.ts';
+import { openSemaphore } from '../../platform/semaphore.ts';
 import type { RoleContext } from './role.ts';
 
 type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'>;
+
+const ENDS_AT_ONCE = 4;
 
 /** The live sessions of the HTTP process. Engines are started by the first session. */
 export function openLive(context: Context, storage: AudioStorage) {
@@ -36,6 +39,7 @@ export function openLive(context: Context, storage: AudioStorage) {
     metrics: { ...jobMetrics(metrics), ...liveMetrics(metrics) },
     journal: new LiveJournal(context),
     leases,
+    ends: openSemaphore(ENDS_AT_ONCE),
     engines: new LiveEngines(context, (spec) => openLiveEngine(spec, options)),
     holder: order.holder,
   });

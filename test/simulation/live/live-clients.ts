@@ -1,5 +1,5 @@
 import type { Account } from '../../../src/accounts/account.ts';
-import type { Database, Sql } from '../../../src/db/database.ts';
+import type { Sql } from '../../../src/db/database.ts';
 import { NOTHING_REQUESTED } from '../../../src/jobs/job.ts';
 import { LiveHost } from '../../../src/live/live-host.ts';
 import { type Clock, makeId } from '../../../src/platform/clock.ts';
@@ -19,7 +19,6 @@ export class LiveClients {
   readonly #admin: Sql;
   readonly #nodes: () => Node[];
   readonly #clock: Clock;
-  readonly #db: Database;
   /** For what the endpoint that begins a session does. */
   readonly #host: LiveHost;
 
@@ -28,10 +27,10 @@ export class LiveClients {
     this.#admin = admin;
     this.#nodes = nodes;
     this.#clock = clockOf(this.actor, environment.simulator);
-    this.#db = environment.server.open(this.actor);
-    this.#host = new LiveHost({ db: this.#db, config: SETTINGS } as unknown as ConstructorParameters<
-      typeof LiveHost
-    >[0]);
+    this.#host = new LiveHost({
+      db: environment.server.open(this.actor),
+      config: SETTINGS,
+    } as unknown as ConstructorParameters<typeof LiveHost>[0]);
   }
 
   /** Begins a session, whose client then speaks. The id of its job. */
@@ -43,7 +42,7 @@ export class LiveClients {
     const spoken = { id, account, audio, lost: [] };
     this.spoken.push(spoken);
     const session = { account, keyId: null, request, options: SESSION_OPTIONS, tokenHash: null };
-    await this.#db.transaction((tx) => this.#host.create(tx, id, session));
+    await this.#host.create(id, session, async () => undefined);
     const [nodes, cuts] = [this.#nodes, this.cuts];
     const speaker = new Speaker(
       this.#environment,

@@ -11,6 +11,7 @@ import { LiveHost } from '../../../src/live/live-host.ts';
 import type { LiveClaim } from '../../../src/live/running-session.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Log } from '../../../src/platform/log.ts';
+import { openSemaphore } from '../../../src/platform/semaphore.ts';
 import { openStubDecoder } from '../../fixtures/live.ts';
 import { type Environment, SETTINGS, STORAGE } from '../environment.ts';
 import type { Actor } from '../simulator.ts';
@@ -31,7 +32,14 @@ export function startLiveNode(
   const runtime = { db, config: SETTINGS, clock, log, storage: STORAGE };
   const leases = new LeaseKeeper<LiveClaim>(runtime, (claims, shard) => renewLiveLeases(db, claims, shard));
   const engines = new LiveEngines(runtime, async () => engineOf(runtime, environment));
-  const host = new LiveHost({ ...runtime, journal: new LiveJournal(runtime), leases, engines, holder });
+  const host = new LiveHost({
+    ...runtime,
+    journal: new LiveJournal(runtime),
+    leases,
+    ends: openSemaphore(4),
+    engines,
+    holder,
+  });
   const stopping = new AbortController();
   void sweepUntil(stopping.signal, runtime);
   return {
