@@ -129,6 +129,43 @@ test('a session that crashes at random moments gives the segments of an undistur
   }
 });
 
+test('a segment that is committed during a replay is not decoded again after the next crash', async () => {
+  const random = randomFrom(21);
+  const silence = new Uint8Array(4 * 32_000);
+  const audio = Buffer.concat([noisySpeech(random, 2), silence, noisySpeech(random, 2), silence]);
+  const expected = await undisturbed(audio);
+  const journal = new MemoryJournal();
+  const first = openSession(journal);
+  first.session.write(audio);
+  journal.commit();
+  first.session.close();
+  journal.crash();
+  const resume = () => {
+    const { bytes, position, segments } = journal.durable;
+    return openSession(journal, { position, receivedBytes: bytes, nextNumber: segments.length + 1 });
+  };
+  const read = journal.read.bind(journal);
+  journal.read = async function* (from, to) {
+    yield* read(from, to / 2);
+    // The next page of the audio comes late.
+    while (journal.durable.segments.length === 0) {
+      journal.commit();
+      await turnOfTheLoop();
+    }
+    second.session.close();
+  };
+  const second = resume();
+  await second.session.replay();
+  journal.crash();
+  journal.read = read;
+
+  const third = resume();
+  await third.session.replay();
+  await finish(third.session, journal);
+
+  assert.deepEqual(journal.durable.segments, expected);
+});
+
 test('a segment is decoded again from the journal when the engine fails, and has no text when it fails twice', async () => {
   const audio = noisySpeech(randomFrom(4), 20);
   const expected = await undisturbed(audio);

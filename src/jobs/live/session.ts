@@ -74,6 +74,8 @@ export class LiveSession {
   readonly #reader: FrameReader;
   #segments!: LiveSegments;
   #decoder!: LiveDecoder;
+  /** Whether there are segments and a decoder. */
+  #isBegun = false;
   /** The last frames, which the next segment may begin with. */
   #recent: Pcm[] = [];
   #frame: number;
@@ -107,7 +109,7 @@ export class LiveSession {
   position(): SegmentPosition {
     const first = this.#ending[0] ?? this.#open;
     if (first) return first.position;
-    return this.#queued === null ? this.#segments.position() : this.#options.position;
+    return this.#isBegun ? this.#segments.position() : this.#options.position;
   }
 
   /** Whether the client has to wait before it sends more. */
@@ -129,17 +131,15 @@ export class LiveSession {
     const from = firstByteFor(format, position);
     let frame = from / this.#frameBytes;
     const powersBefore: number[] = [];
-    let isBegun = false;
     for await (const pcm of framesOf(format, journal.read(from, receivedBytes), this.#reader)) {
       if (this.#isClosed) return;
       if (frame++ < position.frame) powersBefore.push(framePower(pcm));
       else {
-        if (!isBegun) this.#begin(powersBefore);
-        isBegun = true;
+        if (!this.#isBegun) this.#begin(powersBefore);
         this.#take(pcm);
       }
     }
-    if (!isBegun) this.#begin(powersBefore);
+    if (!this.#isBegun) this.#begin(powersBefore);
     for (const act of this.#queued ?? []) act();
     this.#queued = null;
   }
@@ -210,6 +210,7 @@ export class LiveSession {
     const { segmentation, position, openDecoder } = this.#options;
     this.#segments = new LiveSegments(segmentation, position, powers);
     this.#decoder = openDecoder();
+    this.#isBegun = true;
     if (position.isSpeaking) this.#start(position);
   }
 
