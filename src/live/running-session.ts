@@ -1,5 +1,4 @@
 import type { StorageRuntime } from '../audio/storage/storage.ts';
-import { isDatabaseAway } from '../db/database.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import type { ClaimedJob, Job, JobMetrics } from '../jobs/job.ts';
 import { endLiveJob } from '../jobs/live/end-live.ts';
@@ -237,7 +236,7 @@ export class RunningSession {
       edit: editOf(job),
       onFailed: (cause) => {
         this.#runtime.log.warn({ job_id: job.id, err: cause }, 'a live session could not be read again');
-        this.#stop(isDatabaseAway(cause) ? 'away' : 'failed');
+        this.#stop('failed');
       },
       events: {
         ...this.#user,
@@ -251,8 +250,7 @@ export class RunningSession {
 
   async #replay(): Promise<void> {
     try {
-      const again = { waits: 'a live session', jobId: this.job.id, signal: this.#closed.signal };
-      await retryWhileAway(this.#runtime, again, () => this.#session.replay());
+      await this.#session.replay();
     } catch (cause) {
       if (this.#closed.signal.aborted) return;
       this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be continued');

@@ -26,7 +26,7 @@ async function openEnvironment() {
   const clock = openManualClock();
   let isAway = false;
   const rows: Database['rows'] = async (statement) => {
-    if (isAway && statement.name === 'write_live') throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
     return await database.rows(statement);
   };
   const db = { ...database, rows };
@@ -136,6 +136,45 @@ test('while the database is away audio waits, and what came meanwhile is written
   await flushed;
 
   assert.deepEqual([events, entry.pendingBytes(), entry.pendingMs()], [['job_1 durable 6'], 0, 0]);
+});
+
+test('a read goes on where it was when the database is back, and ends with the session', async () => {
+  await using environment = await openEnvironment();
+  const { clock, open, setAway } = environment;
+  const entry = await open('job_1');
+  for (let part = 0; part < 20; part++) {
+    entry.append(Buffer.from('a'));
+    entry.skip(1);
+  }
+  await entry.flush();
+  const sizes: number[] = [];
+  const reading = (async () => {
+    for await (const { bytes } of entry.read(0, 40)) {
+      sizes.push(typeof bytes === 'number' ? 0 : bytes.length);
+      if (sizes.length === 8) setAway(true);
+    }
+  })();
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  void reading.then(end, end);
+  await until('the end of the first page', () => sizes.length === 16);
+  setAway(false);
+  await until('the end', async () => {
+    await clock.advance(250);
+    return isOver;
+  });
+  await reading;
+  setAway(true);
+  const last = entry.read(0, 40).next();
+  entry.close();
+
+  assert.deepEqual(
+    sizes,
+    Array.from({ length: 40 }, (_, part) => (part + 1) % 2),
+  );
+  await assert.rejects(last, (cause) => cause === null);
 });
 
 test('gaps and audio are read from any byte to any other', async () => {

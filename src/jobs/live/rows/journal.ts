@@ -1,8 +1,9 @@
-import { isDatabaseAway } from '../../../db/database.ts';
+import { isDatabaseAway, type Sql } from '../../../db/database.ts';
 import type { Runtime } from '../../../db/runtime.ts';
 import type { FoundWarning } from '../../../rules/jobs/warnings.ts';
 import type { SegmentPosition } from '../../../rules/live/live-segments.ts';
 import { notifyChanged } from '../../notify.ts';
+import { retryWhileAway } from '../../work/retry-while-away.ts';
 import { readLiveAudio, type StoredPart } from './live-audio.ts';
 import { type LiveSegment, messageOf, segmentsOf } from './live-segment.ts';
 import { type LivePiece, type LiveRow, type LiveWrite, writeLive } from './live-store.ts';
@@ -73,7 +74,7 @@ export class JournalEntry {
   #durableSegments: number;
   #durableBytes: number;
   #pendingSinceMs: number | null = null;
-  #isClosed = false;
+  readonly #closed = new AbortController();
 
   constructor(session: JournalSession, writer: ShardWriter, runtime: Runtime) {
     const { durableBytes, gapBytes, segments } = session.row;
@@ -101,6 +102,10 @@ export class JournalEntry {
   /** Of the durable bytes. */
   get gapBytes(): number {
     return this.#durableGapBytes;
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed.signal.aborted;
   }
 
   append(bytes: Uint8Array): void {
@@ -153,13 +158,18 @@ export class JournalEntry {
     return this.#pendingSinceMs === null ? 0 : this.#runtime.clock.now() - this.#pendingSinceMs;
   }
 
+  /** While the database is away the read waits, until the session is closed. */
   read(from: number, to: number): AsyncGenerator<StoredPart> {
-    return readLiveAudio(this.#runtime.db, this.session.row, from, to);
+    const { row } = this.session;
+    const { db } = this.#runtime;
+    const away = { waits: 'the audio of a live session', jobId: row.id, signal: this.#closed.signal };
+    const rows: Sql['rows'] = (statement) => retryWhileAway(this.#runtime, away, () => db.rows(statement));
+    return readLiveAudio({ ...db, rows }, row, from, to);
   }
 
   /** Nothing more is written, and what waits for a write resolves. */
   close(): void {
-    this.#isClosed = true;
+    this.#closed.abort(null);
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
