@@ -96,6 +96,12 @@ async function openEnvironment(clock: Clock = systemClock) {
   return environment;
 }
 
+type Connected = Awaited<ReturnType<Awaited<ReturnType<typeof openEnvironment>>['connect']>>;
+
+function segmentsOf({ messages }: Connected) {
+  return messages.filter(({ type }) => type === 'segment');
+}
+
 test('a job ends when its client has the segments that were stored before it connected again', async () => {
   await using environment = await openEnvironment();
   const first = await environment.connect();
@@ -153,9 +159,33 @@ test('stored segments wait for a client that does not read, and so does the end 
   });
   second.connection.closed(1000);
 
-  const segmentsOf = ({ messages }: typeof first) => messages.filter(({ type }) => type === 'segment');
   assert.deepEqual(before, [0, false, false]);
   assert.ok(segmentsOf(first).length > 0);
+  assert.deepEqual(segmentsOf(second), segmentsOf(first));
+});
+
+test('a client that connects while the database is away gets its stored segments when it is back', async () => {
+  const clock = openManualClock();
+  await using environment = await openEnvironment(clock);
+  const first = await environment.connect();
+  first.connection.binary(Buffer.from(noisySpeech(randomFrom(3), 12)));
+  first.connection.text('{"type":"finalize"}');
+  await until('the last segment', () => first.has('finalized'));
+  first.connection.closed(1006);
+
+  environment.isAway = true;
+  const second = await environment.connect();
+  second.connection.text('{"type":"finish"}');
+  await clock.advance(10_000);
+  const before = [second.socket.closeCode, second.has('segment')];
+  environment.isAway = false;
+  await until('the end', async () => {
+    await clock.advance(1_000);
+    return second.has('done');
+  });
+  second.connection.closed(1000);
+
+  assert.deepEqual(before, [null, false]);
   assert.deepEqual(segmentsOf(second), segmentsOf(first));
 });
 

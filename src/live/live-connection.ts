@@ -4,6 +4,7 @@ import { type LiveSegment, readMessage as readSegment } from '../jobs/live/rows/
 import { findLiveMessages } from '../jobs/live/rows/live-store.ts';
 import { findJob } from '../jobs/store.ts';
 import { showJob } from '../jobs/view.ts';
+import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
 import { writeJson } from '../platform/json.ts';
 import { isTerminal } from '../rules/jobs/job-state.ts';
 import { durationMs } from '../rules/live/encoding.ts';
@@ -183,15 +184,19 @@ export class LiveConnection implements SocketUser {
 
   /** The segments that the client has not got, then those that come. */
   async #sendStored(): Promise<void> {
+    const { signal } = this.#closed;
+    const away = { waits: 'the segments of a live session', jobId: this.#session.job.id, signal };
     try {
-      while (!this.#closed.signal.aborted) {
+      while (!signal.aborted) {
         if (this.#socket.isUnread) {
-          await this.#api.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
+          await this.#api.clock.sleep(FULL_CHECK_MS, signal);
           continue;
         }
         const durable = this.#session.segments;
         const page = { after: this.#sentNumber, limit: SEGMENTS_PER_READ };
-        const stored = await findLiveMessages(this.#api.db, this.#session.row, page);
+        const stored = await retryWhileAway(this.#api, away, () =>
+          findLiveMessages(this.#api.db, this.#session.row, page),
+        );
         for (const { number, message } of stored) {
           this.#sentNumber = number;
           this.#socket.send(segmentMessage(readSegment(message), this.#session.job.wordTimes));
@@ -202,11 +207,12 @@ export class LiveConnection implements SocketUser {
       }
       this.#isCaughtUp = true;
     } catch (cause) {
-      this.#api.log.warn(
+      if (signal.aborted) return;
+      this.#api.log.error(
         { job_id: this.#session.job.id, err: cause },
         'the segments of a live session could not be read',
       );
-      this.#close(CLOSE.overloaded, 'the database is away');
+      this.#close(CLOSE.internal, 'the stored segments could not be read');
     }
   }
 
