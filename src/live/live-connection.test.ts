@@ -40,6 +40,11 @@ async function openEnvironment(clock: Clock = systemClock) {
   const engine = { name: 'stub', open } as Partial<LiveEngine> as LiveEngine;
   const rows: Database['rows'] = async (statement) => {
     if (environment.isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    if (statement.name === 'end_job' && environment.losesEnd) {
+      environment.losesEnd = false;
+      await fixture.db.rows(statement);
+      throw new Error('Query read timeout');
+    }
     if (statement.name === 'find_live_messages') environment.reads += 1;
     if (statement.name === 'find_live_messages' && environment.readsSlowly) {
       environment.readsSlowly = false;
@@ -62,6 +67,7 @@ async function openEnvironment(clock: Clock = systemClock) {
     fails: false,
     readsSlowly: false,
     isAway: false,
+    losesEnd: false,
     backlogSeconds: 0,
     async connect({ isUnread = false } = {}) {
       // biome-ignore lint/suspicious/noExplicitAny: messages of many types
@@ -187,6 +193,19 @@ test('a client that connects while the database is away gets its stored segments
 
   assert.deepEqual(before, [null, false]);
   assert.deepEqual(segmentsOf(second), segmentsOf(first));
+});
+
+test('a client gets the job also when the answer of the database to its end is lost', async () => {
+  await using environment = await openEnvironment();
+  const { connection, socket, has, messages } = await environment.connect();
+  connection.binary(Buffer.from(noisySpeech(randomFrom(3), 12)));
+  environment.losesEnd = true;
+  connection.text('{"type":"finish"}');
+  await until('the close', () => socket.closeCode !== null);
+  connection.closed(1000);
+
+  assert.deepEqual([socket.closeCode, has('done')], [1000, true]);
+  assert.equal(messages.at(-1).job.status, 'completed');
 });
 
 test('the segments of a job that has ended elsewhere are not read again and again', async () => {

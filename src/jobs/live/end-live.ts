@@ -10,6 +10,7 @@ import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
 import { endJob } from '../end/end.ts';
 import type { ClaimedJob, Job, JobMetrics, Outcome } from '../job.ts';
+import { findJob } from '../store.ts';
 import { segmentsJson, textOf } from '../transcript.ts';
 import { readLiveAudio, type StoredPart } from './rows/live-audio.ts';
 import { type LiveSegment, readMessage } from './rows/live-segment.ts';
@@ -35,7 +36,8 @@ const MESSAGES_PER_READ = 200;
 
 /**
  * Ends the job of a live session from its rows alone: stores its audio where audio is kept, and writes transcript,
- * price, event and deliveries in one statement. Null when the job is no longer held under this claim.
+ * price, event and deliveries in one statement. Null when the job is no longer held under this claim. When it throws, the
+ * job may have ended: another call returns it.
  * @param row  the session's row, when all of its segments are durable
  */
 export async function endLiveJob(
@@ -43,17 +45,8 @@ export async function endLiveJob(
   { job, row }: { job: ClaimedJob; row: LiveRow },
   end: LiveEnd,
 ): Promise<Job | null> {
-  const { db, config, log } = runtime;
-  const peaks = new PeakCollector();
-  const stored = await storeAudio(runtime, { job, row, peaks });
-  if (stored === 'lost') return null;
-  const outcome = await outcomeOf(runtime, { job, row }, end);
-  if (end.isOutOfBalance) await setTranscribed(db, job, costUnits(chargedMsOf(row), creditRates(config)[job.plan]));
-  const ended = await endJob(
-    runtime,
-    { ...job, ...stored },
-    outcome.kind === 'completed' ? { ...outcome, peaks: peaks.bytes() } : outcome,
-  );
+  const { db, log } = runtime;
+  const ended = (await endHeldJob(runtime, { job, row }, end)) ?? (await endedBefore(db, job));
   if (ended === null) return null;
   runtime.metrics?.jobEnded(ended);
   // What is left after a failure is erased by the janitor.
@@ -61,6 +54,31 @@ export async function endLiveJob(
     log.warn({ job_id: job.id, err: cause }, 'rows of a live session are left'),
   );
   return ended;
+}
+
+async function endHeldJob(
+  runtime: StorageRuntime,
+  { job, row }: { job: ClaimedJob; row: LiveRow },
+  end: LiveEnd,
+): Promise<Job | null> {
+  const { db, config } = runtime;
+  const peaks = new PeakCollector();
+  const stored = await storeAudio(runtime, { job, row, peaks });
+  if (stored === 'lost') return null;
+  const outcome = await outcomeOf(runtime, { job, row }, end);
+  if (end.isOutOfBalance) await setTranscribed(db, job, costUnits(chargedMsOf(row), creditRates(config)[job.plan]));
+  return await endJob(
+    runtime,
+    { ...job, ...stored },
+    outcome.kind === 'completed' ? { ...outcome, peaks: peaks.bytes() } : outcome,
+  );
+}
+
+/** The job, when an earlier try under this claim has ended it and the answer of the database was lost. */
+async function endedBefore(db: Database, claimed: ClaimedJob): Promise<Job | null> {
+  const job = await findJob(db, claimed);
+  const hasEnded = job?.state === 'completed' || job?.state === 'failed';
+  return hasEnded && job.lease === claimed.lease ? job : null;
 }
 
 /** Deletes the rows of a session whose job has ended. */
