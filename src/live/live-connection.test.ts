@@ -52,10 +52,17 @@ async function openEnvironment(clock: Clock = systemClock) {
     }
     return await fixture.db.rows(statement);
   };
-  const db = { ...fixture.db, rows };
+  const run: Database['run'] = async (statement) => {
+    if (statement.name === 'erase_live_chunks') await environment.erasing;
+    return await fixture.db.run(statement);
+  };
+  const db = { ...fixture.db, rows, run };
   const { metrics: _, ...rest } = fixture;
   const parts = { ...rest, clock };
-  const leases = new LeaseKeeper<LiveClaim>({ ...parts, db }, async (claims) => claims.map(({ id }) => id));
+  const leases = new LeaseKeeper<LiveClaim>({ ...parts, db }, async (claims) => {
+    environment.renewals += 1;
+    return claims.filter(() => environment.holdsLease).map(({ id }) => id);
+  });
   const runtime = { ...parts, db, leases, ends: openSemaphore(1), journal: new LiveJournal({ ...parts, db }) };
   const host = {
     run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user, () => undefined),
@@ -68,6 +75,9 @@ async function openEnvironment(clock: Clock = systemClock) {
     readsSlowly: false,
     isAway: false,
     losesEnd: false,
+    holdsLease: true,
+    renewals: 0,
+    erasing: Promise.resolve(),
     backlogSeconds: 0,
     async connect({ isUnread = false } = {}) {
       // biome-ignore lint/suspicious/noExplicitAny: messages of many types
@@ -206,6 +216,32 @@ test('a client gets the job also when the answer of the database to its end is l
 
   assert.deepEqual([socket.closeCode, has('done')], [1000, true]);
   assert.equal(messages.at(-1).job.status, 'completed');
+});
+
+test('a client gets the job also when the lease is renewed just after the end was written', async () => {
+  const clock = openManualClock();
+  await using environment = await openEnvironment(clock);
+  const { connection, socket, has } = await environment.connect();
+  connection.binary(Buffer.from(noisySpeech(randomFrom(3), 12)));
+  const { promise, resolve: erase } = Promise.withResolvers<void>();
+  environment.erasing = promise;
+  connection.text('{"type":"finish"}');
+  await until('the end of the job', async () => {
+    const ended = await environment.db.rows({ text: 'select from jobs where completed_at is not null' });
+    return ended.length > 0;
+  });
+
+  // A renewal finds no job that is processed under the lease.
+  environment.holdsLease = false;
+  await clock.advance(2_000);
+  await until('a renewal', () => environment.renewals > 0);
+  // As long as some reads take.
+  await environment.db.rows({ text: 'select pg_sleep(0.1)' });
+  erase();
+  await until('the close', () => socket.closeCode !== null);
+  connection.closed(1000);
+
+  assert.deepEqual([socket.closeCode, has('done')], [1000, true]);
 });
 
 test('the segments of a job that has ended elsewhere are not read again and again', async () => {

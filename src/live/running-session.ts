@@ -72,6 +72,7 @@ export class RunningSession {
   #shortMs: number | null = null;
   #gapBytes: number;
   #isEnding = false;
+  #isWritingEnd = false;
   #mostBehindSeconds = 0;
   #activeAtMs: number;
 
@@ -100,18 +101,17 @@ export class RunningSession {
         runtime.metrics?.liveAcknowledged(lagMs);
         user.acknowledged(bytes);
       },
-      onLost: () => this.#stop('lost'),
-      onFailed: (cause) => {
-        runtime.log.error({ job_id: job.id, err: cause }, 'a live session could not be written');
-        this.#stop('failed');
-      },
+      onLost: () => this.#lost(),
+      onFailed: (cause) => this.#fail(cause, 'a live session could not be written'),
     });
     this.#session = this.#openSession();
     this.#lease = runtime.leases.hold(
       () => ({ shard: row.shard, id: row.id, lease: row.lease, leaseMs: leaseMsOf(row) }),
-      () => this.#stop('lost'),
+      () => this.#lost(),
     );
-    if (row.durableBytes > 0) void this.#replay();
+    if (row.durableBytes > 0) {
+      this.#session.replay().catch((cause: unknown) => this.#fail(cause, 'a live session could not be continued'));
+    }
     void this.#watch();
   }
 
@@ -234,10 +234,7 @@ export class RunningSession {
       journal: this.#entry,
       openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords }),
       edit: editOf(job),
-      onFailed: (cause) => {
-        this.#runtime.log.warn({ job_id: job.id, err: cause }, 'a live session could not be read again');
-        this.#stop('failed');
-      },
+      onFailed: (cause) => this.#fail(cause, 'a live session could not be read again'),
       events: {
         ...this.#user,
         segmentFailed: (cause, segment) => {
@@ -246,16 +243,6 @@ export class RunningSession {
         },
       },
     });
-  }
-
-  async #replay(): Promise<void> {
-    try {
-      await this.#session.replay();
-    } catch (cause) {
-      if (this.#closed.signal.aborted) return;
-      this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be continued');
-      this.#stop('failed');
-    }
   }
 
   /** Takes as much of what came as is paid for. */
@@ -315,9 +302,7 @@ export class RunningSession {
         else if (this.#session.receivedBytes >= this.#allowedBytes()) return void this.#stopAt('out_of_balance');
       }
     } catch (cause) {
-      if (this.#closed.signal.aborted) return;
-      this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'the hold of a live session could not be made');
-      return this.#stop('failed');
+      this.#fail(cause, 'the hold of a live session could not be made');
     }
   }
 
@@ -340,6 +325,7 @@ export class RunningSession {
       if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#entry.warn({ code: 'behind' });
       const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };
       const end = { model: this.#engine.name, warnings: this.#entry.warnings, isOutOfBalance };
+      this.#isWritingEnd = true;
       const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
       const ended = await retryWhileAway(this.#runtime, again, () =>
         this.#runtime.ends(() => endLiveJob(this.#runtime, { job: this.job, row }, end)),
@@ -348,10 +334,20 @@ export class RunningSession {
       this.#close();
       this.#user.ended(ended);
     } catch (cause) {
-      if (this.#closed.signal.aborted) return;
-      this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be ended');
-      this.#stop('failed');
+      this.#fail(cause, 'a live session could not be ended');
     }
+  }
+
+  /** The end of the job ends the lease too, and rows are gone then: who writes the end learns of a loss by itself. */
+  #lost(): void {
+    if (!this.#isWritingEnd) this.#stop('lost');
+  }
+
+  /** A fault of the service. */
+  #fail(cause: unknown, what: string): void {
+    if (this.#closed.signal.aborted) return;
+    this.#runtime.log.error({ job_id: this.job.id, err: cause }, what);
+    this.#stop('failed');
   }
 
   #stop(reason: StopReason): void {

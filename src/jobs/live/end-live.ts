@@ -36,8 +36,8 @@ const MESSAGES_PER_READ = 200;
 
 /**
  * Ends the job of a live session from its rows alone: stores its audio where audio is kept, and writes transcript,
- * price, event and deliveries in one statement. Null when the job is no longer held under this claim. When it throws, the
- * job may have ended: another call returns it.
+ * price, event and deliveries in one statement. Null when the job is no longer held under this claim. When it throws,
+ * the job may have ended: another call returns it.
  * @param row  the session's row, when all of its segments are durable
  */
 export async function endLiveJob(
