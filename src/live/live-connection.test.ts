@@ -244,6 +244,26 @@ test('a client gets the job also when the lease is renewed just after the end wa
   assert.deepEqual([socket.closeCode, has('done')], [1000, true]);
 });
 
+for (const [who, isConnected, code] of [
+  ['a transcriber', false, 1013],
+  ['another connection', true, 4001],
+] as const) {
+  test(`a client whose session ${who} has taken is closed with ${code}`, async () => {
+    await using environment = await openEnvironment();
+    const { connection, socket } = await environment.connect();
+    await environment.db.run({ text: 'update jobs set lease = lease + 1' });
+    await environment.db.run({
+      text: 'update live_sessions set lease = lease + 1, is_connected = $1',
+      values: [isConnected],
+    });
+    connection.binary(Buffer.from(noisySpeech(randomFrom(3), 2)));
+    await until('the close', () => socket.closeCode !== null);
+    connection.closed(code);
+
+    assert.equal(socket.closeCode, code);
+  });
+}
+
 test('the segments of a job that has ended elsewhere are not read again and again', async () => {
   await using environment = await openEnvironment();
   const first = await environment.connect();

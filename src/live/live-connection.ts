@@ -1,7 +1,7 @@
 import { CLOSE, type OpenSocket, type SocketUser } from '../http/websocket/open-socket.ts';
 import { cancelJob } from '../jobs/api/control.ts';
 import { type LiveSegment, readMessage as readSegment } from '../jobs/live/rows/live-segment.ts';
-import { findLiveMessages } from '../jobs/live/rows/live-store.ts';
+import { findLiveMessages, findLiveSession } from '../jobs/live/rows/live-store.ts';
 import { findJob } from '../jobs/store.ts';
 import { showJob } from '../jobs/view.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
@@ -269,13 +269,16 @@ export class LiveConnection implements SocketUser {
     else this.#closeCode = STOP_CODES[reason];
   }
 
-  /** Somebody else has the session, or has ended its job. */
+  /** Somebody else has the session, or has ended its job. From a transcriber a client that connects again takes it. */
   async #closeLost(): Promise<void> {
-    const { shard, accountId, id } = this.#session.job;
-    const job = await findJob(this.#api.db, { shard, accountId, id }).catch(() => undefined);
-    const hasEnded = job === null || (job !== undefined && isTerminal(job.state));
+    const { db } = this.#api;
+    const { job, row } = this.#session;
+    const [jobNow, rowNow] = await Promise.all([findJob(db, job), findLiveSession(db, row)]).catch(() => []);
+    const hasEnded = jobNow === null || (jobNow !== undefined && isTerminal(jobNow.state));
     if (hasEnded) this.#close(CLOSE.ended, 'the job has ended');
-    else this.#close(CLOSE.replaced, 'another connection has the session');
+    else if (rowNow?.isConnected && rowNow.lease > row.lease)
+      this.#close(CLOSE.replaced, 'another connection has the session');
+    else this.#close(CLOSE.overloaded, 'the lease of the session was lost');
   }
 
   async #restart(): Promise<void> {
