@@ -20,6 +20,13 @@ export const SMALLER_LIMITS: Change[] = [
     SHARD_COUNT: () => SHARDS as never,
     shardOf: (original) => (accountId) => original(accountId) % SHARDS,
   }),
+  changesOf<typeof import('../../src/jobs/live/rows/live-store.ts')>('src/jobs/live/rows/live-store.ts')({
+    // A session that goes on reads several pages.
+    readChunks:
+      (original) =>
+      async (...read) =>
+        (await original(...read)).slice(0, 2),
+  }),
   changesOf<typeof import('../../src/webhooks/scheduler/limits.ts')>('src/webhooks/scheduler/limits.ts')({
     LIMITS: (limits) => ({ ...limits, inFlightPerWebhook: MAX_IN_FLIGHT_PER_WEBHOOK, perWebhook: 3, total: 24 }),
     READ_LIMITS: (limits) => ({ ...limits, rows: 6 }),

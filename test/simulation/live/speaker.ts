@@ -95,6 +95,7 @@ export class Speaker {
           } else this.#receive(message);
         },
         closed: (code) => {
+          if (code === CLOSE.replaced) this.#violated('the only connection was closed for another one');
           this.#isOver ||= FINAL_CODES.includes(code);
           this.#forgetSome();
           resolve(isOpen);
