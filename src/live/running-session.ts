@@ -182,13 +182,14 @@ export class RunningSession {
     return true;
   }
 
-  finalize(id: string | null): void {
-    this.#afterPaid(() => this.#session.finalize(id));
+  /** @param onNothing  called when no segment is open after the audio that came before */
+  finalize(id: string | null, onNothing?: () => void): void {
+    this.#afterPaid(() => this.#session.finalize(id, onNothing));
   }
 
   /** Gives the open segment up: its audio has no text. */
-  discard(): void {
-    this.#afterPaid(() => this.#session.discard());
+  discard(onDiscarded: () => void): void {
+    this.#afterPaid(() => this.#session.discard(onDiscarded));
   }
 
   /** The client has no more audio: everything is decoded, and the job ends. */

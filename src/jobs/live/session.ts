@@ -162,21 +162,28 @@ export class LiveSession {
     return true;
   }
 
-  /** Ends the open segment; `finalized` follows the segments that have ended until then. */
-  finalize(id: string | null): void {
+  /**
+   * Ends the open segment; `finalized` follows the segments that have ended until then.
+   * @param onNothing  called when no segment is open
+   */
+  finalize(id: string | null, onNothing?: () => void): void {
     this.#afterReplay(() => {
       const offset = this.#receivedBytes;
-      this.#change(this.#segments.end('finalize'));
+      const end = this.#segments.end('finalize');
+      if (end === null) onNothing?.();
+      this.#change(end);
       this.#inOrder(async () => this.#options.events.finalized(id, offset));
     });
   }
 
   /** Gives the open segment up: its audio has no text. */
-  discard(): void {
+  discard(onDiscarded: () => void): void {
     this.#afterReplay(() => {
-      if (this.#segments.end('finalize') === null) return;
-      this.#open?.close();
-      this.#open = null;
+      if (this.#segments.end('finalize') !== null) {
+        this.#open?.close();
+        this.#open = null;
+      }
+      onDiscarded();
     });
   }
 

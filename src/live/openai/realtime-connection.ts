@@ -78,10 +78,7 @@ export class RealtimeConnection implements SocketUser {
         this.#withSession(() => this.#commit());
         break;
       case 'input_audio_buffer.clear':
-        this.#withSession(() => {
-          this.#session?.discard();
-          this.#items.cleared();
-        });
+        this.#withSession(() => this.#clear());
         break;
       default: {
         const type = String(event['type']).slice(0, 100);
@@ -127,9 +124,15 @@ export class RealtimeConnection implements SocketUser {
     if (session.isFull() && !this.#socket.isPaused) void this.#wait(session);
   }
 
+  /** What is open is known once the audio before it was paid for and taken. */
   #commit(): void {
-    if (this.#session === null || !this.#items.isOpen) this.#items.commitNothing();
-    else this.#session.finalize(null);
+    if (this.#session === null) this.#items.commitNothing();
+    else this.#session.finalize(null, () => this.#items.commitNothing());
+  }
+
+  #clear(): void {
+    if (this.#session === null) this.#items.cleared();
+    else this.#session.discard(() => this.#items.cleared());
   }
 
   /** Now, or once the job is made. */

@@ -24,11 +24,6 @@ export class RealtimeItems {
     this.#hasVad = hasVad;
   }
 
-  /** Whether a segment is open. */
-  get isOpen(): boolean {
-    return this.#open !== null;
-  }
-
   started(startSeconds: number): void {
     this.#open = newItem(startSeconds);
     if (!this.#hasVad) return;

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openHost } from '../../../test/fixtures/begun-session.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import type { LiveEngine } from '../../engines/live/live-engine.ts';
+import type { OpenSocket } from '../../http/websocket/open-socket.ts';
+import { LiveJournal } from '../../jobs/live/rows/journal.ts';
+import { takeOverSession } from '../../jobs/live/rows/take-over.ts';
+import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
+import { openSemaphore } from '../../platform/semaphore.ts';
+import type { HostedUser, Taken } from '../live-host.ts';
+import { type LiveClaim, RunningSession } from '../running-session.ts';
+import { type RealtimeApi, RealtimeConnection } from './realtime-connection.ts';
+import { INITIAL_SETTINGS } from './session-settings.ts';
+
+const SECOND_BYTES = 32_000;
+const HELD_SECONDS = 60;
+const COMMITTED = 'input_audio_buffer.committed';
+const CLEARED = 'input_audio_buffer.cleared';
+
+/** A connection whose client ends the turns, and which has sent more audio at once than a session is held for. */
+async function openConnection(audio: Buffer) {
+  const fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '0' });
+  const account = await fixture.account({ plan: 'lite', credits: 10 });
+  const { metrics: _, ...parts } = fixture;
+  const leases = new LeaseKeeper<LiveClaim>(parts, async (claims) => claims.map(({ id }) => id));
+  const runtime = { ...parts, leases, ends: openSemaphore(1), journal: new LiveJournal(parts) };
+  const engine = { name: 'stub', open: () => openStubDecoder() } as Partial<LiveEngine> as LiveEngine;
+  const begun = openHost(fixture);
+  const host = {
+    create: begun.create.bind(begun),
+    async take(key: Parameters<typeof takeOverSession>[1]) {
+      const taken = await takeOverSession(fixture.db, key, 'node_test/http');
+      return { ...taken, engine, free: () => undefined };
+    },
+    run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user, () => undefined),
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: events of many types
+  const events: any[] = [];
+  const ended = Promise.withResolvers<void>();
+  const socket = {
+    isPaused: false,
+    send: (event: object) => void events.push(event),
+    close: () => ended.resolve(),
+    pause: () => undefined,
+    resume: () => undefined,
+  };
+  const turns = { silenceMs: null, turnDetection: null };
+  const format = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
+  const caller = { account, keyId: null, settings: { ...INITIAL_SETTINGS, ...turns, format } };
+  const api = { ...runtime, host } as unknown as RealtimeApi;
+  const connection = new RealtimeConnection(api, socket as Partial<OpenSocket> as OpenSocket, caller);
+  connection.text(JSON.stringify({ type: 'input_audio_buffer.append', audio: audio.toString('base64') }));
+  const typesOf = (...types: string[]) => events.map(({ type }) => type).filter((type) => types.includes(type));
+  return {
+    events,
+    typesOf,
+    say: (type: string) => connection.text(JSON.stringify({ type })),
+    async [Symbol.asyncDispose]() {
+      connection.closed();
+      await ended.promise;
+      await leases.close();
+      await fixture[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Silence, and speech from a second to the end. */
+function speechFrom(second: number, seconds: number): Buffer {
+  const audio = Buffer.alloc(seconds * SECOND_BYTES);
+  audio.set(noisySpeech(randomFrom(3), seconds - second), second * SECOND_BYTES);
+  return audio;
+}
+
+test('a commit ends the speech before it, also of audio that is not paid for yet', async () => {
+  await using client = await openConnection(speechFrom(HELD_SECONDS + 1, HELD_SECONDS + 3));
+  client.say('input_audio_buffer.commit');
+
+  await until('the item', () => client.typesOf(COMMITTED).length > 0);
+  await until('its text', () => client.events.some(({ transcript }) => transcript !== undefined));
+
+  assert.deepEqual(client.typesOf(COMMITTED), [COMMITTED]);
+  assert.match(client.events.find(({ transcript }) => transcript !== undefined).transcript, /^\w{6}/);
+});
+
+test('a clear gives up the speech before it, also of audio that is not paid for yet', async () => {
+  await using client = await openConnection(speechFrom(HELD_SECONDS - 29, HELD_SECONDS + 3));
+  client.say('input_audio_buffer.clear');
+  await until('the answer', () => client.typesOf(CLEARED).length > 0);
+  client.say('input_audio_buffer.commit');
+  await until('the second item', () => client.typesOf(COMMITTED).length > 1);
+
+  assert.deepEqual(client.typesOf(COMMITTED, CLEARED), [COMMITTED, CLEARED, COMMITTED]);
+});
