@@ -17,10 +17,9 @@ export type MicrophoneUser = {
   onEnded(): void;
 };
 
-// Enough for speech. Browsers resample, but for some, which then record at the rate of the device.
+// Enough for speech. Browsers resample, but for some, which record at the rate of the device only.
 const WANTED_RATE = 16_000;
 const RATES: readonly number[] = [8_000, 16_000, 24_000, 32_000, 44_100, 48_000];
-const OTHER_RATE = 48_000;
 // Speech engines are made for sound as it is.
 const AUDIO = { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: true };
 
@@ -38,7 +37,7 @@ export async function openMicrophone(user: MicrophoneUser): Promise<Microphone> 
     for (const track of stream.getTracks()) track.stop();
   };
   try {
-    const { context, node } = await connect(stream, WANTED_RATE).catch(() => connect(stream, OTHER_RATE));
+    const { context, node } = await connect(stream, { sampleRate: WANTED_RATE }).catch(() => connect(stream, {}));
     const ended = listen(node, user);
     stream.getAudioTracks()[0]!.onended = () => user.onEnded();
     const end = async () => {
@@ -61,8 +60,9 @@ export async function openMicrophone(user: MicrophoneUser): Promise<Microphone> 
   }
 }
 
-async function connect(stream: MediaStream, sampleRate: number) {
-  const context = new AudioContext({ sampleRate });
+/** @param options  without a rate, that of the device */
+async function connect(stream: MediaStream, options: AudioContextOptions) {
+  const context = new AudioContext(options);
   try {
     if (!RATES.includes(context.sampleRate)) throw new DOMException('', 'NotSupportedError');
     await context.audioWorklet.addModule(new URL(workletUrl, import.meta.url).href);

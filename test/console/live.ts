@@ -106,6 +106,63 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'the microphone is released when the view is left before it is open',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await open(key, '/live');
+      await page.evaluate(() => {
+        const { mediaDevices } = navigator;
+        const ask = mediaDevices.getUserMedia.bind(mediaDevices);
+        const allowed = Promise.withResolvers<void>();
+        const test = globalThis as unknown as { allow: () => void; track?: MediaStreamTrack };
+        test.allow = allowed.resolve;
+        mediaDevices.getUserMedia = async (wanted) => {
+          await allowed.promise;
+          const stream = await ask(wanted);
+          test.track = stream.getAudioTracks()[0]!;
+          return stream;
+        };
+      });
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.getByText('Opening the microphone').waitFor();
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+      await page.getByText('Opening the microphone').waitFor({ state: 'detached' });
+
+      await page.evaluate(() => (globalThis as unknown as { allow: () => void }).allow());
+
+      const state = () => (globalThis as unknown as { track?: MediaStreamTrack }).track?.readyState;
+      await until('the microphone to be released', async () => (await page.evaluate(state)) === 'ended');
+      await until('the job to end', async () => (await api.jobs.list({ status: 'completed' })).data[0]);
+    },
+  },
+  {
+    title: 'a browser that does not resample records at the rate of the device',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/live');
+      await page.evaluate(() => {
+        globalThis.AudioContext = class extends AudioContext {
+          constructor(options: AudioContextOptions = {}) {
+            super({ sampleRate: 44_100, ...options });
+          }
+          override createMediaStreamSource(stream: MediaStream) {
+            if (this.sampleRate !== 44_100) throw new DOMException('different sample-rate', 'NotSupportedError');
+            return super.createMediaStreamSource(stream);
+          }
+        };
+      });
+      const begun = page.waitForRequest((request) => request.url().endsWith('/v1/live'));
+
+      await page.getByRole('button', { name: 'Start' }).click();
+
+      assert.equal((await begun).postDataJSON().sample_rate, 44_100);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('status').getByRole('link', { name: /^job_/ }).waitFor();
+      // The next flow has a page of its own again.
+      await page.reload();
+    },
+  },
+  {
     title: 'a session that cannot begin is explained, and the microphone is released',
     async run({ page, account, open }) {
       const { key } = await account({ credits: 0.1 });

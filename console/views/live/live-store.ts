@@ -63,8 +63,10 @@ export async function begin(params: LiveParams): Promise<void> {
     session = await api.live(wanted, { onConnection: ({ state }) => change({ isConnected: state === 'connected' }) });
     for (const pcm of early) void session.write(pcm);
     current = { microphone, session };
+    const isStopped = live.get().phase !== 'starting';
     change({ phase: 'recording', startedAtMs: Date.now(), jobId: session.id });
     void follow(current);
+    if (isStopped) void stop();
   } catch (error) {
     await microphone?.stop();
     const isOfMicrophone = error instanceof DOMException;
@@ -74,6 +76,8 @@ export async function begin(params: LiveParams): Promise<void> {
 
 /** Releases the microphone; what was said until then is transcribed. */
 export async function stop(): Promise<void> {
+  // `begin` looks at it: the view was left, or the microphone taken away.
+  if (live.get().phase === 'starting') change({ phase: 'finishing' });
   if (current === null || live.get().phase !== 'recording') return;
   const { microphone, session } = current;
   change({ phase: 'finishing' });
@@ -90,8 +94,8 @@ async function follow({ microphone, session }: NonNullable<typeof current>): Pro
   } catch (error) {
     change({ phase: 'ended', open: null, problem: error });
   } finally {
-    await microphone.stop();
     current = null;
+    await microphone.stop();
   }
 }
 
