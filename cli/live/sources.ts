@@ -11,6 +11,8 @@ export type LiveSource = {
   /** Shown to the user. */
   label: string;
   sampleRate: SampleRate;
+  /** Whether it can wait for the service: a microphone goes on, and what is not read from it is lost. */
+  canWait: boolean;
   /** The audio, as fast as it plays, until its end or the signal. @throws CommandError */
   pieces(signal: AbortSignal): AsyncIterable<Uint8Array>;
 };
@@ -32,7 +34,8 @@ export async function openSource(
   if (device !== undefined) throw new UsageError('Give either --file or --device.');
   if (!fs.existsSync(file)) throw new CommandError(`There is no file ${file}`, EXIT.notFound);
   const wav = await readWav(file);
-  if (wav !== null) return { label: file, sampleRate: wav.sampleRate, pieces: (signal) => paced(wav, signal) };
+  if (wav !== null)
+    return { label: file, sampleRate: wav.sampleRate, canWait: true, pieces: (signal) => paced(wav, signal) };
   const ffmpeg = findProgram(env, 'ffmpeg');
   if (ffmpeg === null)
     throw new CommandError(`${file} is not a WAV file of 16-bit samples: install ffmpeg to decode it.`);
@@ -41,13 +44,13 @@ export async function openSource(
     sampleRate: RATE,
     audio: (signal: AbortSignal) => outputOf(ffmpeg, args, { env, signal }),
   } as const;
-  return { label: file, sampleRate: RATE, pieces: (signal) => paced(decoded, signal) };
+  return { label: file, sampleRate: RATE, canWait: true, pieces: (signal) => paced(decoded, signal) };
 }
 
 function openMicrophone(env: NodeJS.ProcessEnv, device: string | undefined): LiveSource {
   const { name, file, args } = findRecorder(env, device);
   const label = `Microphone${device === undefined ? '' : ` ${device}`} (${name})`;
-  return { label, sampleRate: RATE, pieces: (signal) => outputOf(file, args, { env, signal }) };
+  return { label, sampleRate: RATE, canWait: false, pieces: (signal) => outputOf(file, args, { env, signal }) };
 }
 
 /** Programs that record, by platform; the first that is found is taken. */

@@ -1,5 +1,12 @@
 import fs from 'node:fs';
-import type { CompletedJob, LiveConnectionState, LiveSession, LiveUpdate, Verbatim } from '#sdk/client/index.ts';
+import type {
+  CompletedJob,
+  LiveConnectionState,
+  LiveParams,
+  LiveSession,
+  LiveUpdate,
+  Verbatim,
+} from '#sdk/client/index.ts';
 import type { Session } from '../command.ts';
 import { type CaptionFlags, captionParams, type Format, textFormat } from '../commands/transcription/captions.ts';
 import { type RequestFlags, requestParams } from '../commands/transcription/request-options.ts';
@@ -39,25 +46,33 @@ export async function transcribeLive(session: Session, flags: LiveFlags): Promis
   const first = await pieces.next();
   if (io.signal.aborted) throw new CommandError('interrupted', EXIT.interrupted);
   if (first.done) throw new CommandError(`${source.label} has no audio.`);
-  // An interruption ends the recording, and what was recorded is transcribed.
-  const client = (await session.client()).with({ signal: undefined });
   const view = new LiveView(out, {
     isResult: format === 'txt' && target === undefined,
     hasWords: flags.words === true,
   });
-  const live = await client.live(paramsOf(flags, source), { onConnection: connectionNotes(session) });
+  const { client, live } = await begin(session, paramsOf(flags, source)).catch(async (error: unknown) => {
+    // A recorder goes on until it is ended, and the program with it.
+    await pieces.return?.();
+    throw error;
+  });
   out.note({ text: `${source.label}: Ctrl-C ends it.`, style: 'dim' });
   const end = () => ended.abort(null);
   live.ended.then(end, end);
   const reading = read(live, view);
   await live.write(first.value);
-  const failure = await play(pieces, live, [io.signal, ended.signal]);
+  const failure = await play({ pieces, canWait: source.canWait }, live, [io.signal, ended.signal]);
   // What ended the session is thrown here.
   const job = await live.finish().finally(() => reading.catch(() => view.end()));
   await writeResult(session, client, { job, flags });
   const cost = job.cost === null ? '' : `  ${credits(job.cost)} credits`;
   out.note(`${clockTime(job.audio.duration_seconds)}${cost}  ${target ?? job.id}`);
   if (failure !== null) throw failure;
+}
+
+async function begin(session: Session, params: LiveParams): Promise<{ client: Verbatim; live: LiveSession }> {
+  // An interruption ends the recording, and what was recorded is transcribed.
+  const client = (await session.client()).with({ signal: undefined });
+  return { client, live: await client.live(params, { onConnection: connectionNotes(session) }) };
 }
 
 function paramsOf(flags: LiveFlags, { sampleRate }: LiveSource) {
@@ -94,9 +109,16 @@ async function read(live: LiveSession, view: LiveView): Promise<void> {
 }
 
 /** Gives the session its audio until there is no more. Resolves to what ended the source too early; null: nothing. */
-async function play(pieces: AsyncIterator<Uint8Array>, live: LiveSession, stops: AbortSignal[]): Promise<unknown> {
+async function play(
+  { pieces, canWait }: { pieces: AsyncIterator<Uint8Array>; canWait: boolean },
+  live: LiveSession,
+  stops: AbortSignal[],
+): Promise<unknown> {
   try {
-    for (let next = await pieces.next(); !next.done; next = await pieces.next()) await live.write(next.value);
+    for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
+      const written = live.write(next.value);
+      if (canWait) await written;
+    }
     return null;
   } catch (error) {
     return stops.some(({ aborted }) => aborted) ? null : error;

@@ -7,6 +7,7 @@ import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import { type CuttingProxy, openCuttingProxy } from '../fixtures/servers/cutting-proxy.ts';
 import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
 
 const folder = temporaryFolder();
 const wav = path.join(folder, 'call.wav');
@@ -134,6 +135,48 @@ test('a cut of the connection loses no word', async () => {
 
   assert.deepEqual([code, stdout], [0, 'hello world\ngood morning\nagain\n']);
   assert.match(stderr, /connection is lost; the audio is kept.*\nconnected again\n/);
+});
+
+test('the microphone is recorded on while the service is away, however much waits', async () => {
+  const gone = path.join(programs, 'gone');
+  const recorded = path.join(programs, 'recorded');
+  // More than a writer that waits for the service has space for.
+  const audio = Buffer.alloc(2 * 2 ** 20);
+  fs.writeFileSync(path.join(programs, 'more'), audio);
+  writeRecorder(
+    'arecord',
+    ['again'],
+    'while [ ! -e gone ]; do sleep 0.1; done; cat more; touch recorded; while :; do sleep 0.1; done',
+  );
+  const stop = new AbortController();
+  const notes: string[] = [];
+  const onStderr = (text: string) => {
+    notes.push(text);
+    if (text === 'connected again\n') stop.abort();
+  };
+  const running = run('live --json', { onStderr, signal: stop.signal });
+  await until('the session', () => notes.some((text) => text.includes('Ctrl-C ends it')));
+
+  proxy.away(true);
+  fs.writeFileSync(gone, '');
+  await until('the end of the recording', () => fs.existsSync(recorded));
+  proxy.away(false);
+
+  const { code, stdout } = await running;
+  const { job } = JSON.parse(stdout.trim().split('\n').at(-1)!);
+  assert.equal(code, 0);
+  assert.ok(job.audio.duration_seconds > audio.length / 32_000);
+});
+
+test('the microphone is released when the session cannot begin', async () => {
+  const released = path.join(programs, 'released');
+  writeRecorder('arecord', ['again'], 'trap "touch released; exit" INT TERM; while :; do sleep 0.1; done');
+  const { key } = await service.account({ credits: 0 });
+
+  const { code } = await run('live', { env: { VERBATIM_API_KEY: key } });
+
+  assert.equal(code, 6);
+  await until('the end of the recorder', () => fs.existsSync(released));
 });
 
 test('without a recorder, without a microphone and without credits the command says so', async () => {
