@@ -268,6 +268,21 @@ def test_some_ends_are_final(kind: str, code: int, error: type[Exception]) -> No
         run_live(caller, [bytes(100)])
 
 
+def test_a_session_that_a_given_up_handshake_has_taken_is_taken_back_once(kind: str) -> None:
+    async def give_up(peer: Peer) -> None:
+        peer.socket.transport.abort()
+
+    async def replace(peer: Peer) -> None:
+        await peer.says({"type": "hello", "offset": 0})
+        await peer.socket.close(4001)
+
+    script = Script(give_up, replace, replace)
+    with client_of(kind, script) as caller, pytest.raises(VerbatimError, match="Another connection has the session"):
+        run_live(caller, [bytes(100)])
+
+    assert script.steps == []
+
+
 def test_when_the_buffer_is_full_the_oldest_audio_is_given_up(kind: str) -> None:
     release = threading.Event()
 

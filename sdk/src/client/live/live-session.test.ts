@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { openClientClock } from '../../../../test/fixtures/client-clock.ts';
 import { openManualClock } from '../../../../test/fixtures/manual-clock.ts';
@@ -209,6 +210,18 @@ for (const code of [4001, 4007, 4009, 1009]) {
   });
 }
 
+test('a session that a handshake has taken which was given up is taken back, once', async () => {
+  const { session, connect, connection } = await openSession();
+  void session.write(new Uint8Array(500));
+  (await connection(1)).ends(1006);
+  (await connect(2, 0)).ends(4001, 'why');
+
+  const third = await connect(3, 200);
+  assert.deepEqual(third.sent, [300]);
+  third.ends(4001, 'why');
+  await assert.rejects(session.ended, /Another connection has the session/);
+});
+
 test('the pauses between connections grow to 4 s, and each refused one asks for the job', async () => {
   const clock = openClientClock(...LIMITS_MS);
   const { session, connection, requests } = await openSession({ clock });
@@ -291,6 +304,16 @@ test('a connection on which nothing comes for 38 s is given up', async () => {
   await clock.advance(10_000);
   await connection(2);
   session.close();
+});
+
+test('a session that has ended leaves nothing at the signal', async () => {
+  const { signal } = new AbortController();
+  const { session, connect } = await openSession({ signal });
+  (await connect(1, 0)).says({ type: 'done', seq: 1, job: JOB });
+
+  await session.ended;
+
+  await until('the listeners to be removed', () => getEventListeners(signal, 'abort').length === 0);
 });
 
 test('the signal leaves the session, and so does close', async () => {

@@ -41,6 +41,8 @@ const LONGEST_PAUSE_MS = 4_000;
 // Beyond the time for which the service keeps the session.
 const GIVE_UP_MS = 600_000;
 const JOB_TIMEOUT_MS = 5_000;
+// The other connection may be a handshake that this client gave up, and that came late.
+const REPLACED = 4001;
 /** Close codes after which the job is asked for: it has ended, or will not be continued. */
 const ENDED_CODES = [1000, 4002, 4004, 4005, 4006];
 /** Close codes after which another connection would end the same way. */
@@ -49,7 +51,7 @@ const FINAL_CODES: Record<number, string> = {
   1003: 'The service did not understand the audio.',
   1007: 'The service did not understand a message.',
   1009: 'A frame was too large.',
-  4001: 'Another connection has the session.',
+  [REPLACED]: 'Another connection has the session.',
   4007: 'The service did not understand the messages.',
   4009: 'The key that began the session has ended.',
 };
@@ -102,11 +104,13 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     this.ended = new Promise((end, fail) => {
       this.#settle = { end, fail };
     });
-    // Of a caller that only iterates.
-    this.ended.catch(() => undefined);
     const { signal } = options;
-    signal?.addEventListener('abort', () => this.#fail(new AbortedError(signal.reason)), { once: true });
-    if (signal?.aborted) this.#fail(new AbortedError(signal.reason));
+    const leave = () => this.#fail(new AbortedError(signal?.reason));
+    const forget = () => signal?.removeEventListener('abort', leave);
+    signal?.addEventListener('abort', leave);
+    // Also the handler of a rejection, for a caller that only iterates.
+    this.ended.then(forget, forget);
+    if (signal?.aborted) leave();
     void this.#run().catch((error: unknown) => this.#fail(error));
   }
 
@@ -173,14 +177,18 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
   async #run(): Promise<void> {
     const { clock } = this.#http;
     let lostAtMs = clock.now();
+    let hasGivenUp = false;
     for (let failures = 0; !this.#isOver; failures++) {
       const closed = await this.#connect();
       if (this.#isOver) return;
       if (this.#isGreeted) [failures, lostAtMs] = [0, clock.now()];
       const wasGreeted = this.#isGreeted;
       this.#isGreeted = false;
+      const mayBeReplacedByItself = hasGivenUp && closed.code === REPLACED;
+      hasGivenUp = !wasGreeted;
       const final = FINAL_CODES[closed.code];
-      if (final) throw new VerbatimError(`${final} The connection was closed with ${closed.code} ${closed.reason}.`);
+      if (final && !mayBeReplacedByItself)
+        throw new VerbatimError(`${final} The connection was closed with ${closed.code} ${closed.reason}.`);
       // The answer to a refused connection cannot be seen: whether the job has ended, it tells itself.
       if (!wasGreeted || ENDED_CODES.includes(closed.code)) await this.#endIfJobEnded();
       if (this.#isOver) return;

@@ -13,6 +13,7 @@ from .._core.live import (
     BUFFER_BYTES,
     ENDED_CODES,
     FINAL_CODES,
+    REPLACED,
     SPACE_BYTES,
     SUBPROTOCOL,
     LiveState,
@@ -247,6 +248,7 @@ class AsyncLiveSession:
     async def _connect_until_over(self) -> None:
         lost_at = time.monotonic()
         failures = 0
+        has_given_up = False
         while not self._is_over:
             code, reason = await self._connect()
             if self._is_over:
@@ -254,7 +256,9 @@ class AsyncLiveSession:
             was_greeted = self._state.is_greeted
             if was_greeted:
                 failures, lost_at = 0, time.monotonic()
-            if code in FINAL_CODES:
+            may_be_replaced_by_itself = has_given_up and code == REPLACED
+            has_given_up = not was_greeted
+            if code in FINAL_CODES and not may_be_replaced_by_itself:
                 raise VerbatimError(f"{FINAL_CODES[code]} The connection was closed with {code} {reason}.")
             # A refused connection may mean that the job has ended; it tells itself.
             if not was_greeted or code in ENDED_CODES:

@@ -28,13 +28,15 @@ _FIRST_PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 4.0
 #: Close codes after which the job is asked for: it has ended, or will not be continued.
 ENDED_CODES = frozenset({1000, 4002, 4004, 4005, 4006})
+#: Another connection has the session: it may be a handshake that this client gave up, and that came late.
+REPLACED = 4001
 #: Close codes after which another connection would end the same way.
 FINAL_CODES: Mapping[int, str] = {
     1002: "The service did not understand the connection.",
     1003: "The service did not understand the audio.",
     1007: "The service did not understand a message.",
     1009: "A frame was too large.",
-    4001: "Another connection has the session.",
+    REPLACED: "Another connection has the session.",
     4007: "The service did not understand the messages.",
     4009: "The key that began the session has ended.",
 }
