@@ -283,6 +283,42 @@ def test_a_session_that_a_given_up_handshake_has_taken_is_taken_back_once(kind: 
     assert script.steps == []
 
 
+@pytest.mark.parametrize(("code", "error"), [(4009, "4009 why"), (4004, "No credits")])
+def test_what_ended_the_session_is_raised_at_the_end_of_the_block(kind: str, code: int, error: str) -> None:
+    async def go(peer: Peer) -> None:
+        await peer.says({"type": "hello", "offset": 0})
+        await peer.socket.close(code, "why")
+
+    def run_sync(client: Verbatim) -> None:
+        with client.live() as session:
+            session.write(bytes(2**21))
+
+    async def run_async(client: AsyncVerbatim) -> None:
+        async with client.live() as session:
+            await session.write(bytes(2**21))
+
+    script = Script(go)
+    script.job = {**JOB, "status": "failed", "error": {"type": "insufficient_balance", "message": "No credits."}}
+    with client_of(kind, script) as caller, pytest.raises(VerbatimError, match=error):
+        caller.call(run_sync if kind == "sync" else run_async)
+
+
+def test_a_session_that_was_left_in_the_block_is_not_finished(kind: str) -> None:
+    async def go(peer: Peer) -> None:
+        await peer.socket.wait_closed()
+
+    def run_sync(client: Verbatim) -> None:
+        with client.live() as session:
+            session.close()
+
+    async def run_async(client: AsyncVerbatim) -> None:
+        async with client.live() as session:
+            await session.aclose()
+
+    with client_of(kind, Script(go)) as caller:
+        caller.call(run_sync if kind == "sync" else run_async)
+
+
 def test_when_the_buffer_is_full_the_oldest_audio_is_given_up(kind: str) -> None:
     release = threading.Event()
 

@@ -106,6 +106,7 @@ class AsyncLiveSession:
         )
         self._error: BaseException | None = None
         self._is_over = False
+        self._is_left = False
         self._finalizes = 0
         self._socket: ClientConnection | None = None
         #: Something has changed: for the one who sends, the one who reads, those who write, those who wait for the end.
@@ -164,6 +165,7 @@ class AsyncLiveSession:
 
     async def aclose(self) -> None:
         """Leaves the session. Without another connection the service completes its job after `resume_seconds`."""
+        self._is_left = True
         self._end(VerbatimError("The session was left."))
         if self._socket is not None:
             await self._socket.close()
@@ -184,9 +186,10 @@ class AsyncLiveSession:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Finishes the session; after an error it is left."""
+        """Finishes the session, and raises what ended it without its job; after an error it is left."""
+        is_settled = self._is_left or (self.job is not None and self.job["status"] != "failed")
         try:
-            if error is None and not self._is_over:
+            if error is None and not is_settled:
                 await self.finish()
         finally:
             await self.aclose()

@@ -130,10 +130,10 @@ class LiveSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Finishes the session; after an error it is left."""
+        """Finishes the session, and raises what ended it without its job; after an error it is left."""
         try:
-            if error is None and self._session.job is None:
-                self.finish()
+            if not self._loop.is_closed():
+                self._call(self._session.__aexit__(kind, error, traceback))
         finally:
             self.close()
 
