@@ -19,16 +19,17 @@ import { INITIAL_SETTINGS } from './session-settings.ts';
 const SECOND_BYTES = 32_000;
 const HELD_SECONDS = 60;
 const COMMITTED = 'input_audio_buffer.committed';
+const FAILED = 'conversation.item.input_audio_transcription.failed';
 const CLEARED = 'input_audio_buffer.cleared';
 
-/** A connection whose client ends the turns, and which has sent more audio at once than a session is held for. */
-async function openConnection(audio: Buffer) {
+/** A connection whose client ends the turns, and which has sent audio. @param fails  whether the engine does, always */
+async function openConnection(audio: Buffer, fails = false) {
   const fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '0' });
   const account = await fixture.account({ plan: 'lite', credits: 10 });
   const { metrics: _, ...parts } = fixture;
   const leases = new LeaseKeeper<LiveClaim>(parts, async (claims) => claims.map(({ id }) => id));
   const runtime = { ...parts, leases, ends: openSemaphore(1), journal: new LiveJournal(parts) };
-  const engine = { name: 'stub', open: () => openStubDecoder() } as Partial<LiveEngine> as LiveEngine;
+  const engine = { name: 'stub', open: () => openStubDecoder(() => fails) } as Partial<LiveEngine> as LiveEngine;
   const begun = openHost(fixture);
   const host = {
     create: begun.create.bind(begun),
@@ -53,11 +54,14 @@ async function openConnection(audio: Buffer) {
   const caller = { account, keyId: null, settings: { ...INITIAL_SETTINGS, ...turns, format } };
   const api = { ...runtime, host } as unknown as RealtimeApi;
   const connection = new RealtimeConnection(api, socket as Partial<OpenSocket> as OpenSocket, caller);
-  connection.text(JSON.stringify({ type: 'input_audio_buffer.append', audio: audio.toString('base64') }));
+  const append = (pcm: Buffer) =>
+    connection.text(JSON.stringify({ type: 'input_audio_buffer.append', audio: pcm.toString('base64') }));
+  append(audio);
   const typesOf = (...types: string[]) => events.map(({ type }) => type).filter((type) => types.includes(type));
   return {
     events,
     typesOf,
+    append,
     say: (type: string) => connection.text(JSON.stringify({ type })),
     async [Symbol.asyncDispose]() {
       connection.closed();
@@ -94,4 +98,17 @@ test('a clear gives up the speech before it, also of audio that is not paid for 
   await until('the second item', () => client.typesOf(COMMITTED).length > 1);
 
   assert.deepEqual(client.typesOf(COMMITTED, CLEARED), [COMMITTED, CLEARED, COMMITTED]);
+});
+
+test('each item whose engine failed is named, also when several fail at once', async () => {
+  const speech = speechFrom(0, 2);
+  await using client = await openConnection(speech, true);
+  client.say('input_audio_buffer.commit');
+  client.append(speech);
+  client.say('input_audio_buffer.commit');
+
+  await until('the failures', () => client.typesOf(FAILED).length === 2);
+
+  const idsOf = (wanted: string) => client.events.flatMap(({ type, item_id }) => (type === wanted ? [item_id] : []));
+  assert.deepEqual(new Set(idsOf(FAILED)), new Set(idsOf(COMMITTED)));
 });

@@ -183,7 +183,7 @@ export class RealtimeConnection implements SocketUser {
       partial: (partial) => this.#items.partial(partial),
       segment: (segment: LiveSegment) => this.#items.completed(segment.text),
       emptySegment: () => this.#items.completed(''),
-      segmentFailed: () => this.#items.failed(),
+      segmentFailed: (_cause, { startSeconds }) => this.#items.failed(startSeconds),
       finalized: () => undefined,
       balanceLow: () => undefined,
       caughtUp: async () => undefined,

@@ -64,9 +64,9 @@ export class RealtimeItems {
     if (item) this.#complete(item, transcript);
   }
 
-  /** The engine failed on the segment that is completed next. */
-  failed(): void {
-    const [item] = this.#ending;
+  /** The engine failed on the segment that begins there; it is completed without text. */
+  failed(startSeconds: number): void {
+    const item = this.#ending.find((each) => each.startSeconds === startSeconds);
     if (!item) return;
     this.#send({
       type: 'conversation.item.input_audio_transcription.failed',
