@@ -71,6 +71,10 @@ async function connect(stream: MediaStream, options: AudioContextOptions) {
     // It is silent; some browsers run only what leads to the loudspeaker.
     node.connect(context.destination);
     await context.resume();
+    // The system suspends it for a call or another program that takes the sound; while it may not go on, this fails.
+    context.onstatechange = () => {
+      if (context.state !== 'running' && context.state !== 'closed') void context.resume().catch(() => undefined);
+    };
     return { context, node };
   } catch (error) {
     await context.close();

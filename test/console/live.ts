@@ -136,6 +136,32 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a recording that the system suspends goes on',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/live');
+      await page.evaluate(() => {
+        globalThis.AudioContext = class extends AudioContext {
+          constructor(options?: AudioContextOptions) {
+            super(options);
+            (globalThis as unknown as { context: AudioContext }).context = this;
+          }
+        };
+      });
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.getByRole('timer').waitFor();
+
+      await page.evaluate(() => (globalThis as unknown as { context: AudioContext }).context.suspend());
+
+      const state = () => (globalThis as unknown as { context: AudioContext }).context.state;
+      await until('the recording to go on', async () => (await page.evaluate(state)) === 'running');
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('status').getByRole('link', { name: /^job_/ }).waitFor();
+      // The next flow has a page of its own again.
+      await page.reload();
+    },
+  },
+  {
     title: 'a browser that does not resample records at the rate of the device',
     async run({ page, account, open }) {
       const { key } = await account();

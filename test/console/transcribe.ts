@@ -185,6 +185,39 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'the microphone is released when the view is left before its permission is given',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/transcribe');
+      await page.evaluate(() => {
+        const { mediaDevices } = navigator;
+        const ask = mediaDevices.getUserMedia.bind(mediaDevices);
+        const allowed = Promise.withResolvers<void>();
+        const test = globalThis as unknown as { allow: () => void; track?: MediaStreamTrack };
+        test.allow = allowed.resolve;
+        mediaDevices.getUserMedia = async (wanted) => {
+          await allowed.promise;
+          const stream = await ask(wanted);
+          test.track = stream.getAudioTracks()[0]!;
+          return stream;
+        };
+      });
+      await page.getByText('From the microphone').click();
+      await page.getByRole('button', { name: 'Record' }).click();
+      assert.equal(await page.getByRole('button', { name: 'Record' }).getAttribute('aria-busy'), 'true');
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+      await page.getByRole('button', { name: 'Record' }).waitFor({ state: 'detached' });
+
+      await page.evaluate(() => (globalThis as unknown as { allow: () => void }).allow());
+
+      const state = () => (globalThis as unknown as { track?: MediaStreamTrack }).track?.readyState;
+      await until('the microphone to be released', async () => (await page.evaluate(state)) === 'ended');
+      await page.getByRole('link', { name: 'Transcribe', exact: true }).first().click();
+      await page.getByText('From the microphone').waitFor();
+      assert.equal(await page.getByRole('table', { name: 'Uploads' }).count(), 0);
+    },
+  },
+  {
     title: 'audio is fetched from a URL',
     async run({ page, account, open }) {
       const { key, api } = await account();

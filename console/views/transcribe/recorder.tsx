@@ -11,28 +11,40 @@ const TYPES = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];
 /** Records from the microphone; the recording becomes an upload. */
 export function Recorder() {
   const [recording, setRecording] = useState<Recording | null>(null);
+  const [isOpening, setOpening] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const isLeft = useRef(false);
   const current = useRef<Recording | null>(null);
   current.current = recording;
   // The microphone is released when the view is left; what was recorded until then is an upload.
-  useEffect(() => () => current.current?.recorder.stop(), []);
+  useEffect(() => {
+    isLeft.current = false;
+    return () => {
+      isLeft.current = true;
+      current.current?.recorder.stop();
+    };
+  }, []);
 
   const begin = async () => {
     setProblem(null);
+    setOpening(true);
     try {
       const recorder = await openMicrophone();
+      if (isLeft.current) return release(recorder.stream);
       const startedAtMs = Date.now();
       const chunks: Blob[] = [];
       recorder.ondataavailable = ({ data }) => void chunks.push(data);
       recorder.onstop = () => {
-        for (const track of recorder.stream.getTracks()) track.stop();
-        addUpload(fileOf(chunks, recorder.mimeType, startedAtMs), (Date.now() - startedAtMs) / 1_000);
+        release(recorder.stream);
         setRecording(null);
+        addUpload(fileOf(chunks, recorder.mimeType, startedAtMs), (Date.now() - startedAtMs) / 1_000);
       };
       recorder.start();
       setRecording({ recorder, startedAtMs });
     } catch (error) {
       setProblem(explainMicrophone(error as Error));
+    } finally {
+      setOpening(false);
     }
   };
   return (
@@ -51,7 +63,9 @@ export function Recorder() {
           <Elapsed sinceMs={recording.startedAtMs} />
         </p>
       ) : (
-        <Button onClick={() => void begin()}>● Record</Button>
+        <Button isBusy={isOpening} onClick={() => void begin()}>
+          ● Record
+        </Button>
       )}
       {problem && (
         <p className="notice problem" role="alert">
@@ -79,6 +93,10 @@ async function openMicrophone(): Promise<MediaRecorder> {
   const stream = await devices.getUserMedia({ audio: true });
   const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type));
   return new MediaRecorder(stream, mimeType ? { mimeType } : {});
+}
+
+function release(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
 }
 
 function fileOf(chunks: Blob[], mimeType: string, startedAtMs: number): File {
