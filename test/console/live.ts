@@ -4,6 +4,8 @@ import { openCuttingProxy } from '../fixtures/servers/cutting-proxy.ts';
 import { until } from '../fixtures/until.ts';
 import { SPOKEN } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
+import { choose } from './harness/menu.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 
 /** The texts that the page shows. A busy machine loses samples on their way to the page, so a word may be another. */
 async function shownText(page: Page): Promise<string> {
@@ -133,6 +135,23 @@ export const flows: Flow[] = [
       const state = () => (globalThis as unknown as { track?: MediaStreamTrack }).track?.readyState;
       await until('the microphone to be released', async () => (await page.evaluate(state)) === 'ended');
       await until('the job to end', async () => (await api.jobs.list({ status: 'completed' })).data[0]);
+    },
+  },
+  {
+    title: 'what was said in one account is not shown to the next',
+    async run({ page, account, open }) {
+      const [one, two] = [await account(), await account()];
+      await open(one.key, '/live');
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.getByRole('timer').waitFor();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('status').getByRole('link', { name: /^job_/ }).waitFor();
+
+      await choose(page, 'Account menu', 'Sign out');
+      await signInWithKey(page, two.key);
+
+      await page.getByRole('button', { name: 'Start' }).waitFor();
+      assert.equal(await page.getByRole('link', { name: /^job_/ }).count(), 0);
     },
   },
   {

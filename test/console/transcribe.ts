@@ -6,6 +6,8 @@ import path from 'node:path';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { until } from '../fixtures/until.ts';
 import type { Flow } from './harness/flow.ts';
+import { choose } from './harness/menu.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 
 /** Pictures for a minute, and audio for 2 s. */
 function shortAudioVideo(): Buffer {
@@ -72,6 +74,21 @@ export const flows: Flow[] = [
       await page.getByLabel('Choose files').setInputFiles([video]);
 
       await page.getByText(/^0:02 of audio cost /).waitFor();
+    },
+  },
+  {
+    title: 'files that one account chose are not sent by the next',
+    async run({ page, account, open }) {
+      const [one, two] = [await account(), await account()];
+      await open(one.key, '/transcribe');
+      await page.getByLabel('Choose files').setInputFiles([wav('one.wav', 'hello')]);
+      await page.getByRole('cell', { name: 'one.wav', exact: true }).waitFor();
+
+      await choose(page, 'Account menu', 'Sign out');
+      await signInWithKey(page, two.key);
+
+      await page.getByText('Drop audio or video files').waitFor();
+      assert.equal(await page.getByRole('cell', { name: 'one.wav', exact: true }).count(), 0);
     },
   },
   {

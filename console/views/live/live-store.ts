@@ -2,6 +2,7 @@ import type { LiveParams, LivePartial, LiveSegment, LiveSession, LiveUpdate } fr
 import { api } from '../../api/client.ts';
 import { type Microphone, openMicrophone } from '../../media/microphone.ts';
 import { explainMicrophone } from '../../media/microphone-problem.ts';
+import { session as signedIn } from '../../session/session.ts';
 import { openStore } from '../../session/store.ts';
 
 export type Phase = 'idle' | 'starting' | 'recording' | 'finishing' | 'ended';
@@ -87,6 +88,7 @@ export async function stop(): Promise<void> {
 }
 
 async function follow({ microphone, session }: NonNullable<typeof current>): Promise<void> {
+  const { account } = signedIn.get();
   try {
     for await (const update of session) apply(update);
     const job = await session.ended;
@@ -95,6 +97,7 @@ async function follow({ microphone, session }: NonNullable<typeof current>): Pro
     change({ phase: 'ended', open: null, problem: error });
   } finally {
     current = null;
+    if (signedIn.get().account !== account) live.set(IDLE);
     await microphone.stop();
   }
 }
@@ -130,6 +133,16 @@ function showSound(peak: number, unsentBytes: number, sampleRate: number): void 
 function change(changed: Partial<LiveState>): void {
   live.set({ ...live.get(), ...changed });
 }
+
+let owner = signedIn.get().account;
+
+// What was said in one account is not shown to the next.
+signedIn.subscribe(() => {
+  const { account } = signedIn.get();
+  if (account === owner) return;
+  owner = account;
+  if (live.get().phase === 'ended') live.set(IDLE);
+});
 
 addEventListener('beforeunload', (event) => {
   if (['recording', 'finishing'].includes(live.get().phase)) event.preventDefault();

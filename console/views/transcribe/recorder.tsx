@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { explainMicrophone } from '../../media/microphone-problem.ts';
+import { session } from '../../session/session.ts';
 import { clockTime } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { addUpload } from './upload-queue.ts';
@@ -32,11 +33,14 @@ export function Recorder() {
       const recorder = await openMicrophone();
       if (isLeft.current) return release(recorder.stream);
       const startedAtMs = Date.now();
+      const { account } = session.get();
       const chunks: Blob[] = [];
       recorder.ondataavailable = ({ data }) => void chunks.push(data);
       recorder.onstop = () => {
         release(recorder.stream);
         setRecording(null);
+        // Of whoever has signed out meanwhile, nothing is in the queue.
+        if (session.get().account !== account) return;
         addUpload(fileOf(chunks, recorder.mimeType, startedAtMs), (Date.now() - startedAtMs) / 1_000);
       };
       recorder.start();

@@ -1,5 +1,6 @@
 import { AbortedError, ApiError, type TranscribeParams, VerbatimError } from '#sdk/client/index.ts';
 import { api } from '../../api/client.ts';
+import { session } from '../../session/session.ts';
 import { openStore } from '../../session/store.ts';
 
 /** Audio from the user's machine, or from a URL that the service fetches. */
@@ -176,6 +177,17 @@ function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
+
+let owner = session.get().account;
+
+// What one account chose is neither shown to the next nor sent for it.
+session.subscribe(() => {
+  const { account } = session.get();
+  if (account === owner) return;
+  owner = account;
+  change({ uploads: [], isPaused: false });
+  for (const cut of sending.values()) cut.abort();
+});
 
 addEventListener('beforeunload', (event) => {
   if (queue.get().uploads.some(({ state }) => state === 'sending' || state === 'waiting')) event.preventDefault();
