@@ -1,5 +1,5 @@
 import { ChevronDown, ListFilter, Search } from 'lucide-react';
-import { Children, type ReactNode, use, useEffect, useState } from 'react';
+import { Children, type ReactNode, use, useEffect, useRef, useState } from 'react';
 import { PlaceContext } from '../router/place.ts';
 import type { MenuGroup } from '../ui/aria/aria-menu.tsx';
 import { Button } from '../ui/button.tsx';
@@ -96,12 +96,20 @@ export function FilterText({
 }: FilterProps & { placeholder?: string; type?: 'search' | 'number' }) {
   const [filters, change] = useFilters();
   const inAddress = filters[name] ?? '';
-  const [typed, setTyped] = useState({ text: inAddress, from: inAddress });
-  const text = typed.from === inAddress ? typed.text : inAddress;
+  const [text, setText] = useState(inAddress);
+  const given = useRef(inAddress);
+  useEffect(() => {
+    // Changed by a link or a button: what was typed before does not come back.
+    if (inAddress !== given.current) setText(inAddress);
+    given.current = inAddress;
+  }, [inAddress]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the pause anew
   useEffect(() => {
-    if (text === inAddress) return;
-    const timer = setTimeout(() => change({ [name]: text.trim() }), TYPING_PAUSE_MS);
+    if (text.trim() === inAddress) return;
+    const timer = setTimeout(() => {
+      given.current = text.trim();
+      change({ [name]: given.current });
+    }, TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, inAddress]);
   return (
@@ -113,7 +121,7 @@ export function FilterText({
         type={type}
         value={text}
         placeholder={placeholder}
-        onChange={(event) => setTyped({ text: event.target.value, from: inAddress })}
+        onChange={(event) => setText(event.target.value)}
       />
     </label>
   );

@@ -46,6 +46,25 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a filter that was typed does not come back, and a space at its end stays',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await api.transcribe(toneFile('hello'));
+      await open(key, '/jobs');
+      const field = page.getByLabel('Name or id');
+
+      await field.fill('nothing ');
+      await page.waitForURL(/#\/jobs\?query=nothing$/);
+      await page.getByText('No jobs match these filters.').waitFor();
+      assert.equal(await field.inputValue(), 'nothing ');
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor();
+      assert.equal(await field.inputValue(), '');
+      assert.match(page.url(), /#\/jobs$/);
+    },
+  },
+  {
     title: 'a list is limited to a preset of time, or to days of a calendar',
     async run({ page, account, open, checkView }) {
       const { key, api } = await account();
