@@ -160,6 +160,30 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a count of missed events for another period than the form shows is not offered',
+    async run({ page, open, account, failing }) {
+      const owner = await account();
+      const { id } = await owner.api.webhooks.create({ url: failing.flaky('recover-late'), events: EVENTS });
+      await owner.api.webhooks.update(id, { active: false });
+      await owner.api.transcribe(toneFile('hello'));
+      await open(owner.key, `/webhooks/${id}?tab=recover`);
+      const held = Promise.withResolvers<void>();
+      await page.route(`/v1/webhooks/${id}/recover`, async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+
+      await page.getByRole('button', { name: 'Count', exact: true }).click();
+      await page.getByLabel('Last result').selectOption('failed');
+      const answered = page.waitForResponse((answer) => answer.url().endsWith('/recover'));
+      held.resolve();
+      await answered;
+
+      await page.locator('form[aria-label=Recover] button:not([aria-busy=true])').waitFor();
+      assert.equal(await page.getByText('1 event to send.').count(), 0);
+    },
+  },
+  {
     title: 'a streak of failures, its charts and their tables are shown',
     async run({ page, open, account, failing, checkView }) {
       const owner = await account();

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { PostWebhooksIdRecoverBody, Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { localTime } from '../../app/filters.tsx';
@@ -24,12 +24,17 @@ type Counted = { body: PostWebhooksIdRecoverBody; events: number };
 /** Sends all events of a time again that the webhook did not accept. They are counted before anything is sent. */
 export function Recovery({ webhook }: { webhook: Webhook }) {
   const [counted, setCounted] = useState<Counted | null>(null);
+  const asked = useRef<PostWebhooksIdRecoverBody>(null);
+  const forget = () => {
+    asked.current = null;
+    setCounted(null);
+  };
   const count = async (given: FormData) => {
     const body = readBody(given);
-    setCounted({
-      body,
-      events: await recoverAll((part) => api.webhooks.recover(webhook.id, part), { ...body, dry_run: true }),
-    });
+    asked.current = body;
+    const events = await recoverAll((part) => api.webhooks.recover(webhook.id, part), { ...body, dry_run: true });
+    // The form may ask for something else by now.
+    if (asked.current === body) setCounted({ body, events });
   };
   const send = async () => {
     const events = await recoverAll((part) => api.webhooks.recover(webhook.id, part), counted!.body);
@@ -51,22 +56,16 @@ export function Recovery({ webhook }: { webhook: Webhook }) {
             type="datetime-local"
             required
             defaultValue={localTime(start)}
-            onChange={() => setCounted(null)}
+            onChange={forget}
           />
-          <TextField
-            label="Until"
-            name="until"
-            type="datetime-local"
-            hint="Empty: now."
-            onChange={() => setCounted(null)}
-          />
+          <TextField label="Until" name="until" type="datetime-local" hint="Empty: now." onChange={forget} />
           <SelectField
             label="Event"
             name="event_type"
             options={[['', 'All that it subscribes to'], ...EVENT_TYPES.map((type) => [type, type] as const)]}
-            onChange={() => setCounted(null)}
+            onChange={forget}
           />
-          <SelectField label="Last result" name="status" options={STATUSES} onChange={() => setCounted(null)} />
+          <SelectField label="Last result" name="status" options={STATUSES} onChange={forget} />
         </div>
       </RequestForm>
       <div role="status">
@@ -81,7 +80,7 @@ export function Recovery({ webhook }: { webhook: Webhook }) {
           ) : (
             <p className="hint">Enable the webhook first.</p>
           )}
-          <Button look="quiet" onClick={() => setCounted(null)}>
+          <Button look="quiet" onClick={forget}>
             Cancel
           </Button>
         </div>
