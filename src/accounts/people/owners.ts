@@ -7,7 +7,7 @@ import { lockAccount } from '../store.ts';
 import { deleteInvitationsBy } from './invitation-store.ts';
 import { countMembers, findMember, type Membership } from './member-store.ts';
 import { requireOwner, requireUser } from './people-runtime.ts';
-import { findUser } from './user-store.ts';
+import { findUser, holdUsers } from './user-store.ts';
 
 /**
  * Locks the account, and looks whether the user who acts is an owner still: what a request is admitted by is up to a
@@ -21,9 +21,11 @@ export async function lockAsOwner(tx: Sql, account: AccountName, actor: Actor): 
   requireOwner({ ...actor, user: { ...user, role: member?.role ?? 'viewer' } });
 }
 
-/** The same of a user who acts as an operator. @throws ApiError  401 */
+/** The same of a user who acts as an operator, and remains one until the transaction ends. @throws ApiError  401 */
 export async function requireOperatorStill(tx: Sql, { user }: Actor): Promise<void> {
-  if (user === null || (await findUser(tx, user.id))?.isOperator) return;
+  if (user === null) return;
+  await holdUsers(tx, [user.id]);
+  if ((await findUser(tx, user.id))?.isOperator) return;
   throw new ApiError('unauthenticated', 'You are no operator any more.');
 }
 

@@ -141,8 +141,8 @@ async function invite({ db }: PeopleRuntime, wish: Wish) {
     const account = { shard: shardOf(accountId), id: accountId };
     if (makesOperator === undefined) await lockAsOwner(tx, account, actor);
     else {
-      await requireOperatorStill(tx, actor);
       if ((await lockAccount(tx, account)) === null) throw notFound('account');
+      await requireOperatorStill(tx, actor);
     }
     await store.deleteExpiredInvitations(tx, accountId);
     if ((await store.countInvitations(tx, accountId)) >= MAX_PER_ACCOUNT) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture } from '../../../../test/fixtures/account.ts';
 import { begin, type Fixture, me, PASSWORD, send, setUp, statusOf } from '../../../../test/fixtures/people.ts';
+import { until } from '../../../../test/fixtures/until.ts';
 
 /** Two operators of one account: the founder, who owns it, and one who is a viewer in it. */
 async function openOperators(fixture: Fixture) {
@@ -48,6 +49,26 @@ test('the last operator remains one, and of two who end each other at once one r
 
   assert.deepEqual(both.toSorted(), [204, 401]);
   assert.deepEqual([data.length, last.status], [1, 409]);
+});
+
+test('an operator who is ended at the same time invites nobody any more', async () => {
+  await using fixture = await openAccountFixture();
+  const { accountId, second, secondId } = await openOperators(fixture);
+
+  const { inviting } = await fixture.db.transaction(async (tx) => {
+    await tx.run({ text: 'update users set is_operator = false where id = $1', values: [secondId] });
+    const fields = { role: 'owner', operator: true };
+    const inviting = send(fixture, second, 'POST', `/admin/v1/accounts/${accountId}/invitations`, fields);
+    let isAnswered = false;
+    void inviting.then(() => (isAnswered = true));
+    await until('the invitation waits', async () => {
+      const text = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      return isAnswered || (await fixture.db.rows({ text })).length > 0;
+    });
+    return { inviting };
+  });
+
+  assert.equal((await inviting).status, 401);
 });
 
 test('an operator of no account is deleted with that', async () => {
