@@ -77,6 +77,11 @@ export function guardLeaving(isUnsaved: () => boolean, mayLeave: () => boolean):
   };
 }
 
+/** Asks whether what is not saved in the present view may be discarded; true where there is nothing of the kind. */
+export function mayDiscard(): boolean {
+  return ![...guards].some((isHeld) => isHeld());
+}
+
 /** After a link, the buttons of the browser, or a change of the address by hand. */
 function onPopState(): void {
   if (isGoingBack) {
@@ -105,7 +110,7 @@ function show(next: Pick<Address, 'path' | 'filters'>, scrollPx: number): void {
 }
 
 function isRefused(path: string): boolean {
-  return path !== address.get().path && [...guards].some((isHeld) => isHeld());
+  return path !== address.get().path && !mayDiscard();
 }
 
 /** The parts of `/jobs?status=failed`. */

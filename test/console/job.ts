@@ -203,11 +203,13 @@ export const flows: Flow[] = [
       await page.keyboard.press('g');
       await page.keyboard.press('u');
       await isKept();
+      await choose(page, 'Account menu', 'Sign out');
+      await isKept();
       await page.unroute(`**/v1/jobs/${job.id}/transcript*`);
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText('Edited. Saved').waitFor();
 
-      assert.equal(questions.length, 2);
+      assert.equal(questions.length, 3);
       await page.goBack();
       assert.equal(new URL(page.url()).pathname, '/healthz', 'a refused view leaves no entry before this one');
       assert.equal((await api.jobs.transcript(job.id, 'text')).trim(), 'Kept.');

@@ -1,6 +1,7 @@
 import type { Me } from '#sdk/wire.ts';
 import { signIn } from '../../api/people.ts';
 import { problemOf } from '../../api/problem.ts';
+import { mayDiscard } from '../../router/address.ts';
 import { changeSession } from '../../session/session.ts';
 import type { MenuProps } from '../../ui/aria/aria-menu.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -18,6 +19,7 @@ export function otherAccounts(me: Me | undefined): MenuProps['groups'] {
 }
 
 async function switchTo(accountId: string): Promise<void> {
+  if (!mayDiscard()) return;
   try {
     changeSession({ account: await signIn.switchTo(accountId) });
     location.hash = '#/';
