@@ -25,6 +25,7 @@ function oddRequests(key: string): [string, string | Buffer][] {
     ['CONNECT and bytes for the tunnel', `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n${'a'.repeat(100_000)}`],
     ['CONNECT behind a request', `${get}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['a WebSocket upgrade', `${upgrade}\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n`],
+    ['an upgrade behind a request', `${get}${upgrade}\r\nUpgrade: websocket\r\n\r\n`],
     ['an h2c upgrade', `${upgrade}, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`],
     ['an upgrade of an upload', `${upload}Connection: Upgrade\r\nUpgrade: x\r\nContent-Length: 900\r\n\r\n${part}`],
     ['the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'],

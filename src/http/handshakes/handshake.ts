@@ -24,6 +24,9 @@ const COMMON = {
   maxBufferedChunks: MAX_BUFFERED_CHUNKS,
 };
 
+// Node's internal field: the answer that the socket sends next. A second one cannot be assigned to it.
+type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
+
 const handshakes = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
 
 /** For Node's server: whether a request asks for a WebSocket. Any other `Upgrade` is ignored, as RFC 9110 permits. */
@@ -42,6 +45,8 @@ export function routeHandshakes(
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node has taken its listener off.
     socket.on('error', () => socket.destroy());
+    // An earlier request of the connection has no answer yet. No client of WebSocket sends one.
+    if ((socket as AnsweringSocket)._httpMessage) return void socket.destroy();
     handshakes.set(request, { socket, head });
     const response = new Response(request);
     response.shouldKeepAlive = false;

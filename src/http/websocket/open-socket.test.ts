@@ -99,6 +99,21 @@ test('a frame in the segment of the handshake is not lost', async () => {
   socket.destroy();
 });
 
+test('a handshake behind a request without an answer ends its connection, and no other', async () => {
+  await using server = await openEcho();
+  const other = new WebSocket(`ws://127.0.0.1:${server.port}/echo`);
+  await once(other, 'open');
+  const socket = await server.connect();
+  const closed = once(socket.resume(), 'close');
+
+  socket.write(`GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n${HANDSHAKE}`);
+  await closed;
+  other.send('undisturbed');
+
+  assert.equal(String((await once(other, 'message'))[0]), 'undisturbed');
+  other.terminate();
+});
+
 const BROKEN: [what: string, bytes: Buffer, code: number][] = [
   ['a reserved bit', frame(0xc1, Buffer.from('x')), 1002],
   ['an unknown data opcode', frame(0x83, Buffer.from('x')), 1002],
