@@ -62,7 +62,7 @@ async function openConnection(audio: Buffer, fails = false) {
     events,
     typesOf,
     append,
-    say: (type: string) => connection.text(JSON.stringify({ type })),
+    say: (type: unknown) => connection.text(JSON.stringify({ type })),
     async [Symbol.asyncDispose]() {
       connection.closed();
       await ended.promise;
@@ -111,4 +111,13 @@ test('each item whose engine failed is named, also when several fail at once', a
 
   const idsOf = (wanted: string) => client.events.flatMap(({ type, item_id }) => (type === wanted ? [item_id] : []));
   assert.deepEqual(new Set(idsOf(FAILED)), new Set(idsOf(COMMITTED)));
+});
+
+test('an event whose type is no text is answered with an error', async () => {
+  await using client = await openConnection(speechFrom(0, 1));
+
+  for (const type of [undefined, null, 7, ['a'], { toString: null }]) client.say(type);
+
+  const errors = client.events.filter(({ type }) => type === 'error').map(({ error }) => error.message);
+  assert.deepEqual(errors, Array(5).fill('An event without a type is not offered for transcription.'));
 });

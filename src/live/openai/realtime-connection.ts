@@ -81,8 +81,9 @@ export class RealtimeConnection implements SocketUser {
         this.#withSession(() => this.#clear());
         break;
       default: {
-        const type = String(event['type']).slice(0, 100);
-        this.#error({ eventId, code: 'unknown_event', message: `The event ${type} is not offered for transcription.` });
+        const { type } = event;
+        const name = typeof type === 'string' ? `The event ${type.slice(0, 100)}` : 'An event without a type';
+        this.#error({ eventId, code: 'unknown_event', message: `${name} is not offered for transcription.` });
       }
     }
   }
