@@ -8,7 +8,7 @@ import { randomFrom } from '../../test/fixtures/random.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
-import type { OpenSocket } from '../http/websocket/open-socket.ts';
+import { CLOSE, type OpenSocket } from '../http/websocket/open-socket.ts';
 import { LiveJournal } from '../jobs/live/rows/journal.ts';
 import { takeOverSession } from '../jobs/live/rows/take-over.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
@@ -395,4 +395,15 @@ test('a session that goes on in another process keeps its warnings', async () =>
 
   const codes = second.messages.at(-1).job.warnings.map(({ code }: { code: string }) => code);
   assert.deepEqual(codes, ['segment_failed', 'no_speech']);
+});
+
+test('a gap beyond the longest session ends the session', async () => {
+  await using environment = await openEnvironment();
+  const { connection, socket, has } = await environment.connect();
+
+  connection.text(`{"type":"gap","to":${14_401 * 32_000}}`);
+  await until('the end', () => has('done'));
+  connection.closed(CLOSE.tooLong);
+
+  assert.equal(socket.closeCode, CLOSE.tooLong);
 });

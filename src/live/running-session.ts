@@ -169,9 +169,11 @@ export class RunningSession {
     this.#takePaid();
   }
 
-  /** False when the offset was received already. */
+  /** Ends a session that it would make too long. False when the offset was received already. */
   gap(to: number): boolean {
     const bytes = to - this.#offset;
+    // Each 10 ms of silence takes processor time.
+    if (durationMs(this.row.options, to) > 1000 * this.#runtime.config.maxAudioSeconds) this.#stopAt('too_long');
     if (bytes < 0 || this.#isEnding) return bytes >= 0;
     this.#offset = to;
     this.#afterPaid(() => {
