@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { MODEL_BYTES, openModelFixture } from '../../test/fixtures/model.ts';
 import { until } from '../../test/fixtures/until.ts';
+import { claimDirectory } from '../db/embedded/folder-lock.ts';
 import { BackgroundPull } from './background-pull.ts';
-import { pulledModels } from './folder.ts';
+import { partialDir, pulledModels } from './folder.ts';
 import { ModelError } from './model.ts';
 
 async function openPulls() {
@@ -52,6 +54,20 @@ test('a canceled pull leaves no files, and the next one begins anew', async () =
   assert.equal(await fixture.pulls.cancel('tone'), null);
   fixture.pulls.start('tone');
   assert.equal((await fixture.ended()).status, 'completed');
+});
+
+test('a canceled pull does not remove what another process pulls', async () => {
+  await using fixture = await openPulls();
+  const part = fixture.part('model.onnx');
+  mkdirSync(path.dirname(part), { recursive: true });
+  writeFileSync(part, 'of another process');
+  const other = claimDirectory(partialDir(fixture.modelsDir));
+
+  fixture.pulls.start('tone');
+  await fixture.pulls.cancel('tone');
+  other.release();
+
+  assert.ok(existsSync(part));
 });
 
 test('a pull that fails says why, and keeps what it has for the next one', async () => {

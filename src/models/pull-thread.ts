@@ -1,7 +1,4 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { partialDir } from './folder.ts';
 import { type Model, ModelError } from './model.ts';
 import { pullModel } from './pull.ts';
 
@@ -32,6 +29,7 @@ try {
     modelsDir,
     hubUrl,
     signal: canceled.signal,
+    discardsAborted: true,
     ...(catalogue && { catalogue }),
     onProgress: (progress) => {
       doneBytes = progress.doneBytes;
@@ -40,17 +38,12 @@ try {
   reportBytes();
   report({ status: 'completed' });
 } catch (error) {
-  if (canceled.signal.aborted) await discard();
+  if (canceled.signal.aborted) report({ status: 'canceled' });
   else if (error instanceof ModelError) report({ status: 'failed', message: error.message });
   else throw error;
 } finally {
   clearInterval(reports);
   parentPort!.close();
-}
-
-async function discard(): Promise<void> {
-  await rm(path.join(partialDir(modelsDir), name), { recursive: true, force: true });
-  report({ status: 'canceled' });
 }
 
 function reportBytes(): void {

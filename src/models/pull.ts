@@ -25,6 +25,8 @@ export type PullOptions = {
   onProgress?(progress: PullProgress): void;
   /** Ends the pull; the bytes so far are kept and the next pull resumes. */
   signal?: AbortSignal;
+  /** Whether a pull that the signal ends removes the bytes so far. */
+  discardsAborted?: boolean;
   catalogue?: readonly Model[];
   clock?: Clock;
   stallMs?: number;
@@ -32,6 +34,7 @@ export type PullOptions = {
 
 export type Pulled = { kind: 'pulled' | 'already'; folder: string };
 
+const RECURSIVE = { recursive: true, force: true };
 const STALL_MS = 30_000;
 // Disk space that a pull leaves free for the database and uploads.
 const SPARE_BYTES = 200 * 2 ** 20;
@@ -52,6 +55,10 @@ export async function pullModel(name: string, options: PullOptions): Promise<Pul
     // Another process may have completed this pull before the lock was acquired.
     if (await isPulled(modelsDir, name)) return { kind: 'already', folder };
     await fetchModel(model, { ...options, signal });
+  } catch (error) {
+    // Under the lock: later the bytes may be those of another process.
+    if (options.discardsAborted && signal.aborted) await rm(path.join(partialDir(modelsDir), name), RECURSIVE);
+    throw error;
   } finally {
     claim.release();
   }
