@@ -10,6 +10,8 @@ import { takeArrival } from './session/arrival.ts';
 import { applyTheme } from './session/preferences.ts';
 import { changeSession, session } from './session/session.ts';
 
+const AGAIN_MS = 3_000;
+
 applyTheme();
 takeArrival();
 const link = takeLink();
@@ -21,12 +23,21 @@ addEventListener('popstate', () => {
 });
 const view = preload(location.hash.slice(1));
 preloadLinks();
-await findSession().then(
-  (account) => changeSession({ account }),
-  () => unreachable.set(true),
-);
+await restoreSession();
 await offerLink(link);
 const { account, admin } = session.get();
 await ((account ?? admin) ? view : preload('/sign-in'));
 followAddress();
 createRoot(document.querySelector('#app')!).render(<App />);
+
+/** Signs in by the cookie of the browser. While the service does not say whose it is, it is asked again. */
+async function restoreSession(): Promise<void> {
+  try {
+    const account = await findSession();
+    // Somebody may have signed in meanwhile, or types at the sign-in.
+    if (account !== null && session.get().account === null) changeSession({ account });
+  } catch {
+    unreachable.set(true);
+    setTimeout(restoreSession, AGAIN_MS);
+  }
+}

@@ -6,14 +6,14 @@ import { isSignedOut } from './problem.ts';
 
 /**
  * The session that the cookie of this browser names; null where there is none.
- * @throws VerbatimError  when no answer came
+ * @throws VerbatimError  when no answer came, or the service cannot say at the moment
  */
 export async function findSession(): Promise<AccountSession | null> {
   try {
     const { text } = await apiOfCookie.request('GET', '/v1/session');
     return await ofCookie(JSON.parse(text) as StoredSession);
   } catch (error) {
-    if (error instanceof ApiError) return null;
+    if (error instanceof ApiError && !error.isRetryable) return null;
     throw error;
   }
 }

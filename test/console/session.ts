@@ -76,6 +76,21 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a page that is loaded while the service cannot say who is signed in goes on when it can',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/keys');
+      const error = { message: 'The database is away.', code: 503, type: 'unavailable' };
+      await page.route('/v1/session', (route) => route.fulfill({ status: 503, json: { error, request_id: 'req_1' } }));
+      await page.reload();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+      await page.unroute('/v1/session');
+
+      await page.getByRole('table', { name: 'Keys' }).waitFor();
+    },
+  },
+  {
     title: 'a tab of an account changes nothing by the session of another account, and follows it',
     async run(flow) {
       const { page, open } = flow;
