@@ -52,7 +52,7 @@ const NOT_STARTED = [126, 127];
 /**
  * Starts a program in a sandbox, without this process's environment and open files, in a process group of its own, so
  * that one signal ends it with its children. It ends when this process ends.
- * @throws Error  that names a missing tool
+ * @throws Error  that names a missing tool, or when no file descriptor is left
  */
 export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxed {
   const [command, ...args] = commandOf(kind, order);
@@ -69,6 +69,11 @@ export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxe
     cwd: '/',
     env: toolEnvironment(order.tools),
   }) as unknown as Sandboxed['child'];
+  // Then it has no pipes, and only its event `error` follows.
+  if (child.stdio === undefined) {
+    child.on('error', () => undefined);
+    throw new Error('No file descriptor is left for the pipes of a program.');
+  }
   if (filter !== null) {
     const pipe = child.stdio[FILTER] as unknown as Writable;
     // Fails when bubblewrap has ended already; `untilEnded` reports that.

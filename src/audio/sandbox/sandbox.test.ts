@@ -302,3 +302,32 @@ async function listen(where: ListenOptions): Promise<net.Server> {
   await once(server, 'listening');
   return server;
 }
+
+const WITHOUT_DESCRIPTORS = `
+  import fs from 'node:fs';
+  const [, module, order] = process.argv;
+  const { spawnSandboxed } = await import(module);
+  const start = async () => spawnSandboxed('bubblewrap', JSON.parse(order)).ended.catch(String);
+  await start();
+  const taken = [];
+  try {
+    for (;;) taken.push(fs.openSync('/dev/null'));
+  } catch {}
+  // Enough to look for the programs, too few for pipes.
+  for (const descriptor of taken.splice(0, 3)) fs.closeSync(descriptor);
+  console.log(await start().catch(String));
+`;
+
+test('a process that has no descriptors left for a decoder goes on', {
+  skip: findProgram(TEST_TOOLS, 'bwrap') === null && 'bubblewrap is not installed',
+}, async () => {
+  const limits = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 1 };
+  const program = findProgram(TEST_TOOLS, 'prlimit');
+  const order = { tools: TEST_TOOLS, program, args: ['--version'], limits, input: null };
+  const module = new URL('./sandbox-process.ts', import.meta.url).href;
+  const node = [process.execPath, '--input-type=module', '-e', WITHOUT_DESCRIPTORS, module, JSON.stringify(order)];
+
+  const { stdout } = await execFile('sh', ['-c', 'ulimit -n 64 && exec "$@"', 'sh', ...node]);
+
+  assert.match(stdout, /^Error: No file descriptor is left/);
+});
