@@ -92,6 +92,18 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a long name of a file does not make the page wider',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/transcribe');
+
+      await page.getByLabel('Choose files').setInputFiles([wav(`${'x'.repeat(200)}.wav`, 'hello')]);
+
+      await page.getByRole('table', { name: 'Uploads' }).waitFor();
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    },
+  },
+  {
     title: 'an upload that is cut goes on with the same key, and makes one job',
     async run({ page, account, open }) {
       const { key, api } = await account();

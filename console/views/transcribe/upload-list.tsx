@@ -33,8 +33,12 @@ export function UploadList({ uploads, captions }: { uploads: readonly Upload[]; 
 }
 
 function Name({ upload: { name, jobId } }: { upload: Upload }) {
-  if (jobId === null) return name;
-  return <a href={`#/jobs/${jobId}`}>{name}</a>;
+  if (jobId === null) return <span className="url">{name}</span>;
+  return (
+    <a className="url" href={`#/jobs/${jobId}`}>
+      {name}
+    </a>
+  );
 }
 
 function State({ upload, captions }: { upload: Upload; captions: CaptionForm }) {
