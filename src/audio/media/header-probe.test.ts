@@ -114,3 +114,12 @@ test('a file that hangs or crashes the thread is left to ffprobe, and the next f
     });
   }
 });
+
+test('where no thread can be started, files are left to ffprobe', async () => {
+  // Node throws for this address as it does when the system has no thread left.
+  const probe = openHeaderProbe({ module: new URL('http://localhost/') });
+
+  const headers = await Promise.all([probe({ bytes: new Uint8Array(1) }), probe({ bytes: new Uint8Array(1) })]);
+
+  assert.deepEqual(headers, [null, null]);
+});

@@ -62,7 +62,14 @@ export function openHeaderProbe({ module = entryPoint('header-probe-thread'), ma
   function readFirst(): void {
     const [first] = queue;
     if (!first) return;
-    const worker = (thread ??= startThread());
+    let worker: Worker;
+    try {
+      worker = thread ??= startThread();
+    } catch {
+      // The system has no thread left.
+      answerFirst(null);
+      return;
+    }
     timer = setTimeout(() => void worker.terminate(), maxMs);
     worker.postMessage(first.media satisfies HeaderRequest, 'bytes' in first.media ? [first.media.bytes.buffer] : []);
   }
