@@ -128,6 +128,41 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'an upload that was paused while it waited to try again can be paused again',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/transcribe');
+      await page.evaluate(() => {
+        const later = setTimeout;
+        const test = globalThis as unknown as { setTimeout: unknown; tryAgain: () => void };
+        test.setTimeout = (callback: () => void, delayMs: number) => {
+          if (delayMs === 1_000) test.tryAgain = callback;
+          else return later(callback, delayMs);
+        };
+      });
+      const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let sent = 0;
+      await page.route('/v1/transcribe', async (route) => {
+        if (++sent > 1) return second.resolve();
+        await route.abort('connectionreset');
+        first.resolve();
+      });
+      await page.getByLabel('Choose files').setInputFiles([wav('held.wav', 'hello')]);
+      await page.getByRole('button', { name: 'Transcribe 1 file' }).click();
+      await first.promise;
+      await page.waitForFunction(() => 'tryAgain' in globalThis);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await second.promise;
+      await page.evaluate(() => (globalThis as unknown as { tryAgain: () => void }).tryAgain());
+
+      const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/v1/transcribe'));
+      await page.getByRole('button', { name: 'Pause' }).click();
+
+      await ended;
+    },
+  },
+  {
     title: 'what the API refuses is shown as it says, and can be tried again',
     async run({ page, account, service, open }) {
       const { id, key } = await account({ credits: 0.001 });

@@ -131,7 +131,8 @@ async function send({ id, source, params, idempotencyKey }: Upload): Promise<voi
     if (error instanceof ApiError && error.status === 429) block(id, error.retryAfterMs ?? 1_000);
     else if (!(error instanceof AbortedError)) update(id, { state: 'failed', error });
   } finally {
-    sending.delete(id);
+    // After a pause while it waited to try again, a later one may send the same upload.
+    if (sending.get(id) === cut) sending.delete(id);
     sendNext();
   }
 }
