@@ -397,13 +397,27 @@ test('a session that goes on in another process keeps its warnings', async () =>
   assert.deepEqual(codes, ['segment_failed', 'no_speech']);
 });
 
-test('a gap beyond the longest session ends the session', async () => {
-  await using environment = await openEnvironment();
-  const { connection, socket, has } = await environment.connect();
+for (const [what, ageMinutes, gapsMinutes, code] of [
+  ['as long as the session and ten minutes goes', 20, [10, 19], null],
+  ['longer than the session and ten minutes ends', 20, [10, 21], CLOSE.tooLong],
+  ['beyond the longest session ends', 300, [241], CLOSE.tooLong],
+] as const) {
+  test(`a session with a gap ${what} ${code === null ? 'on' : 'with 4006'}`, async () => {
+    await using environment = await openEnvironment();
+    await environment.db.run({
+      text: "update jobs set created_at = created_at - $1 * interval '1 minute'",
+      values: [ageMinutes],
+    });
+    const { connection, socket, has } = await environment.connect();
+    let to = 0;
+    for (const minutes of gapsMinutes) {
+      to += minutes * 60 * 32_000;
+      connection.text(JSON.stringify({ type: 'gap', to }));
+    }
+    if (code === null) connection.text('{"type":"finish"}');
+    await until('the end', () => has('done'));
+    connection.closed(CLOSE.done);
 
-  connection.text(`{"type":"gap","to":${14_401 * 32_000}}`);
-  await until('the end', () => has('done'));
-  connection.closed(CLOSE.tooLong);
-
-  assert.equal(socket.closeCode, CLOSE.tooLong);
-});
+    assert.equal(socket.closeCode, code ?? CLOSE.done);
+  });
+}

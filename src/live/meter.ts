@@ -10,6 +10,9 @@ export const HELD_MS = 60_000;
 /** More is held when so much or less of what is held is left. */
 const LOW_MS = 30_000;
 
+// A session that has just begun may have lost as much before, while its client could not reach the service.
+const GAP_MS = 600_000;
+
 /** What a look at the balance has found. `short`: no more than `coveredMs` are covered now. */
 export type Coverage = { kind: 'covered' } | { kind: 'short'; coveredMs: number } | { kind: 'lost' };
 
@@ -35,6 +38,14 @@ export class Meter {
   /** Audio that may be taken. */
   get allowedMs(): number {
     return Math.min(this.#coveredMs, this.#maxMs);
+  }
+
+  /**
+   * Whether a session may have gaps of so many milliseconds in all, the last of which ends at `endMs`. They are not
+   * charged, and take processor time and space: they are no longer than the session has lasted, and ten minutes.
+   */
+  allowsGap(gapMs: number, endMs: number, nowMs: number): boolean {
+    return endMs <= this.#maxMs && gapMs <= nowMs - this.#job.createdAt.getTime() + GAP_MS;
   }
 
   /** Whether the length of the session is what bounds it, not the balance. */

@@ -169,14 +169,14 @@ export class RunningSession {
     this.#takePaid();
   }
 
-  /** Ends a session that it would make too long. False when the offset was received already. */
+  /** Ends the session where it would be too long. False when the offset was received already. */
   gap(to: number): boolean {
     const bytes = to - this.#offset;
-    // Each 10 ms of silence takes processor time.
-    if (durationMs(this.row.options, to) > 1000 * this.#runtime.config.maxAudioSeconds) this.#stopAt('too_long');
     if (bytes < 0 || this.#isEnding) return bytes >= 0;
     this.#offset = to;
     this.#afterPaid(() => {
+      const [gapMs, endMs] = [this.#gapBytes + bytes, to].map((all) => durationMs(this.row.options, all));
+      if (!this.#meter.allowsGap(gapMs!, endMs!, this.#runtime.clock.now())) return this.#stopAt('too_long');
       this.#gapBytes += bytes;
       this.#entry.warn({ code: 'audio_gap' });
       this.#session.gap(to);
