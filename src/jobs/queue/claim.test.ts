@@ -6,6 +6,8 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Database } from '../../db/database.ts';
 import { claimNextJobs } from './claim.ts';
+import { renewLeases } from './lease-store.ts';
+import { savePieces } from './piece-store.ts';
 
 /** A queue with jobs of two accounts in turn; `beforeClaim` runs between the two statements of each claim. */
 async function openEnvironment({ jobs }: { jobs: number }) {
@@ -64,4 +66,23 @@ test('the transcribers are notified of every job that is queued', async () => {
   await environment.submit();
   await until('a notification beside a waiting job', async () => notified >= 2);
   await stop();
+});
+
+test('the progress of a job does not go back when its pieces and its lease are written out of order', async () => {
+  await using fixture = await openJobFixture();
+  await fixture.transcribe(await fixture.account(), wavFile(0.1), { async: 'true' });
+  const { db } = fixture;
+  const job = (await claimNextJob(db, 60_000))!;
+  const save = (firstNumber: number, progress: number) =>
+    savePieces(db, job, { firstNumber, pieces: ['[]'], progress, transcribedUnits: 0 });
+  const renew = (progress: number) =>
+    renewLeases(db, [{ ...job, progress }], { shard: job.shard, leaseMs: 60_000, now: null });
+  const read = async () => (await db.rows<{ progress: number }>({ text: 'select progress from jobs' }))[0]!.progress;
+  await renew(0.5);
+  await save(0, 0.4);
+  const first = await read();
+  await save(1, 0.7);
+  await renew(0.6);
+
+  assert.deepEqual([first, await read()], [0.5, 0.7]);
 });

@@ -41,7 +41,7 @@ export async function renewLeases(
         for update of jobs skip locked
       ), renewed as (
         update jobs
-        set next_at = (select lease_ends_at from clock), progress = free.progress
+        set next_at = (select lease_ends_at from clock), progress = greatest(jobs.progress, free.progress)
         from free
         where jobs.shard = $1 and jobs.id = free.id
       )

@@ -5,7 +5,7 @@ import type { Claim } from './lease-store.ts';
 
 /**
  * Stores the pieces and the progress of a job that is processed, for its event streams. Stores nothing when the lease
- * was lost. Idempotent.
+ * was lost. Idempotent. The renewal of the lease may have stored more progress.
  * @param pieces            the segments of consecutive pieces, as JSON text
  * @param transcribedUnits  cost of the audio up to the end of these pieces, stored with them, so that text that was
  *                          readable is always charged. The highest value of all attempts is kept.
@@ -25,7 +25,7 @@ export async function savePieces(
     text: `
       with held as (
         update jobs
-        set progress = $6, transcribed_units = greatest(transcribed_units, $7)
+        set progress = greatest(progress, $6), transcribed_units = greatest(transcribed_units, $7)
         where shard = $1 and id = $2 and lease = $3 and state = 'processing'
         returning shard, id, lease
       )
