@@ -1,5 +1,7 @@
 /** The file cannot be decoded as audio, or is longer than the limit. The message is shown to the client. */
 export class AudioError extends Error {
+  readonly fault = 'audio';
+
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'AudioError';

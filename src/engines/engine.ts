@@ -1,3 +1,5 @@
+import type { EngineFailure } from '../rules/fault.ts';
+
 /** The name of the engine of a service without a model. Its text has many wrong words. */
 export const FALLBACK_ENGINE = 'pocketsphinx';
 
@@ -108,13 +110,16 @@ export type EngineErrorType = 'engine_error' | 'engine_timeout';
 
 /**
  * An engine that crashed, timed out, gave an invalid answer or cannot start. The message is public: clients and /readyz
- * show it. Addresses and other details belong in `cause`.
+ * show it. Addresses and other details belong in `cause`. `faultOf` decides by the `failure` whose fault it is.
  */
 export class EngineError extends Error {
   readonly type: EngineErrorType;
-  constructor(type: EngineErrorType, message: string, options?: ErrorOptions) {
+  readonly failure: EngineFailure;
+  /** @param failure  default: `timeout` for `engine_timeout`, else `piece` */
+  constructor(type: EngineErrorType, message: string, options: ErrorOptions & { failure?: EngineFailure } = {}) {
     super(message, options);
     this.name = 'EngineError';
     this.type = type;
+    this.failure = options.failure ?? { kind: type === 'engine_timeout' ? 'timeout' : 'piece' };
   }
 }

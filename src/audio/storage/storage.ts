@@ -76,6 +76,8 @@ export class UploadTooLargeError extends Error {
 
 /** The storage is unreachable or refuses access; the audio itself is not at fault. Clients may retry. */
 export class StorageAwayError extends ApiError {
+  readonly fault = 'storage';
+
   constructor(cause: unknown) {
     super('unavailable', 'The audio storage cannot be reached now. Try again later.', {
       headers: { 'retry-after': '5' },

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
+import type { EngineFailure } from '../../rules/fault.ts';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Permit } from '../circuit-breaker.ts';
 import { EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
@@ -42,7 +43,8 @@ export class OpenaiClient implements AsyncDisposable {
       const result = await this.#attempt(piece, asked, permit, signal);
       if (result.kind === 'transcript') return result.transcript;
       if (result.kind === 'refused' || attempt >= (result.isBusy ? ATTEMPTS_WHILE_BUSY_MAX : ATTEMPTS_MAX)) {
-        throw new EngineError('engine_error', 'The speech server failed on this audio.', { cause: result.cause });
+        const { cause, failure } = result;
+        throw new EngineError('engine_error', 'The speech server failed on this audio.', { cause, failure });
       }
       const pauseMs = Math.min(result.retryAfterMs ?? retryPauseMs(attempt), TIMER_MAX_MS);
       await delay(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -68,7 +70,7 @@ export class OpenaiClient implements AsyncDisposable {
       return await readResponse(response, piece.length / SAMPLE_RATE);
     } catch (cause) {
       signal.throwIfAborted();
-      return { kind: 'temporary', isBusy: false, retryAfterMs: null, cause };
+      return { kind: 'temporary', isBusy: false, retryAfterMs: null, cause, failure: { kind: 'connection' } };
     }
   }
 
@@ -79,9 +81,9 @@ export class OpenaiClient implements AsyncDisposable {
 
 type Result =
   | { kind: 'transcript'; transcript: Transcript }
-  | { kind: 'refused'; cause: unknown }
+  | { kind: 'refused'; cause: unknown; failure: EngineFailure }
   /** A failure that may pass; `isBusy` when the server's status says so. */
-  | { kind: 'temporary'; isBusy: boolean; retryAfterMs: number | null; cause: unknown };
+  | { kind: 'temporary'; isBusy: boolean; retryAfterMs: number | null; cause: unknown; failure: EngineFailure };
 
 function requestForm(piece: Pcm, model: string, asked: SpeechRequest): MultipartForm {
   const { language, translateTo, prompt, keywords = [] } = asked;
@@ -110,13 +112,14 @@ async function readResponse(
   pieceSeconds: number,
 ): Promise<Result> {
   const text = await readBounded(body);
+  const failure: EngineFailure = statusCode === 200 ? { kind: 'piece' } : { kind: 'status', status: statusCode };
   const cause = new Error(`The server answered ${statusCode}: ${text?.slice(0, 300)}`);
   if (statusCode === 429 || statusCode >= 500) {
     const isBusy = statusCode === 429 || statusCode === 503;
-    return { kind: 'temporary', isBusy, retryAfterMs: retryAfterMs(headers['retry-after']), cause };
+    return { kind: 'temporary', isBusy, retryAfterMs: retryAfterMs(headers['retry-after']), cause, failure };
   }
   const transcript = statusCode === 200 && text !== null ? readOpenaiAnswer(text, pieceSeconds) : null;
-  return transcript === null ? { kind: 'refused', cause } : { kind: 'transcript', transcript };
+  return transcript === null ? { kind: 'refused', cause, failure } : { kind: 'transcript', transcript };
 }
 
 /** The text of a response; null when it is longer than any transcript of 30 s. */

@@ -67,7 +67,7 @@ export function openOpenai(settings: OpenaiSettings, time = REAL_TIME): Engine {
       return transcribe(piece, options);
     },
     async [Symbol.asyncDispose]() {
-      closing.abort(new EngineError('engine_error', 'The speech engine is closed.'));
+      closing.abort(new EngineError('engine_error', 'The speech engine is closed.', { failure: { kind: 'start' } }));
       await client[Symbol.asyncDispose]();
     },
   };
@@ -99,5 +99,6 @@ function unreachable(baseUrl: string, options?: ErrorOptions): EngineError {
   const message = 'The speech server does not answer. See that it runs, and that the base URL of the engine is right.';
   return new EngineError('engine_error', message, {
     cause: new Error(`no answer from ${new URL(baseUrl).origin}`, options),
+    failure: { kind: 'connection' },
   });
 }

@@ -19,7 +19,10 @@ export async function errorAtStart<Answer extends { kind: string }>(
   const answer = await child.ready.catch((error: Error) => error).finally(() => clearTimeout(timer));
   if ('kind' in answer && answer.kind === 'ready') return null;
   const cause = answerReason(answer);
-  return new EngineError('engine_error', `The speech engine cannot start. ${startAdvice}`, { cause });
+  return new EngineError('engine_error', `The speech engine cannot start. ${startAdvice}`, {
+    cause,
+    failure: { kind: 'start' },
+  });
 }
 
 /** The reason that an answer gives, as an error; else the answer. */
@@ -34,12 +37,15 @@ export function failedOnAudio(cause: unknown): EngineError {
 
 /** The process ended while it had this audio. */
 export function stoppedOnAudio(cause: unknown): EngineError {
-  return new EngineError('engine_error', 'The speech engine stopped while it worked on this audio.', { cause });
+  return new EngineError('engine_error', 'The speech engine stopped while it worked on this audio.', {
+    cause,
+    failure: { kind: 'died' },
+  });
 }
 
 /** The engine is asked for something after it was closed. */
 export function closed(): EngineError {
-  return new EngineError('engine_error', 'The speech engine is closed.');
+  return new EngineError('engine_error', 'The speech engine is closed.', { failure: { kind: 'start' } });
 }
 
 /** How long to wait before a process is started again. @param failures  in a row, at least 1 */

@@ -58,7 +58,9 @@ export async function openFirstWorking<Opened extends AsyncDisposable & Pick<Eng
   open: (spec: EngineSpec) => Promise<Opened>,
 ): Promise<{ spec: EngineSpec; engine: Opened }> {
   if (findProgram(tools, 'ffmpeg') === null || findProgram(tools, 'ffprobe') === null) {
-    throw new EngineError('engine_error', `ffmpeg is not installed. Type: ${INSTALL_COMMAND}`);
+    throw new EngineError('engine_error', `ffmpeg is not installed. Type: ${INSTALL_COMMAND}`, {
+      failure: { kind: 'start' },
+    });
   }
   for (const [index, spec] of specs.entries()) {
     try {
@@ -68,7 +70,9 @@ export async function openFirstWorking<Opened extends AsyncDisposable & Pick<Eng
       log.warn({ engine: spec, reason: error.message }, 'engine skipped');
     }
   }
-  throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`);
+  throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`, {
+    failure: { kind: 'start' },
+  });
 }
 
 /** @throws EngineError  when the folder exists and is unreadable */
@@ -76,7 +80,7 @@ async function readableModels(modelsDir: string): Promise<string[]> {
   try {
     return await pulledModels(modelsDir);
   } catch (cause) {
-    throw new EngineError('engine_error', (cause as Error).message, { cause });
+    throw new EngineError('engine_error', (cause as Error).message, { cause, failure: { kind: 'start' } });
   }
 }
 

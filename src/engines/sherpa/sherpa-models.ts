@@ -36,7 +36,7 @@ export async function detectSherpaModel(folderPath: string): Promise<SherpaModel
   const names = await readdir(folderPath).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
     const message = `The folder ${folderPath} cannot be read (${error.code}). Let the service's user read it.`;
-    throw new EngineError('engine_error', message, { cause: error });
+    throw new EngineError('engine_error', message, { cause: error, failure: { kind: 'start' } });
   });
   const folder = { path: folderPath, names: names.sort() };
   for (const family of FAMILIES) {

@@ -25,7 +25,7 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
   const { name, found, startAdvice } = await findSherpaModel(model, engineOptions.modelsDir);
   if (found.isStreaming) {
     const message = `The model ${name} serves live sessions only: name it in ENGINE_LIVE_LITE or ENGINE_LIVE_PRO.`;
-    throw new EngineError('engine_error', message);
+    throw new EngineError('engine_error', message, { failure: { kind: 'start' } });
   }
   const pool = new ChildPool({
     module: entryPoint('sherpa-child'),
@@ -63,7 +63,10 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
 function modelCode(name: string, language: string | null, known: readonly string[] | null): string | null {
   if (language === null || known === null) return language;
   const code = modelLanguage(language, known);
-  if (code === null) throw new EngineError('engine_error', `The model ${name} does not know the language ${language}.`);
+  if (code === null)
+    throw new EngineError('engine_error', `The model ${name} does not know the language ${language}.`, {
+      failure: { kind: 'request' },
+    });
   return code;
 }
 
@@ -81,7 +84,9 @@ export async function findSherpaModel(
   const startAdvice = `The model ${name} cannot be loaded: fetch it again, or see that its files are whole.`;
   if (found !== null) return { name, found, startAdvice };
   const wanted = 'a folder with the .onnx files and the tokens.txt of a sherpa-onnx model';
-  throw new EngineError('engine_error', `There is no model ${name}. Name ${wanted}.`);
+  throw new EngineError('engine_error', `There is no model ${name}. Name ${wanted}.`, {
+    failure: { kind: 'start' },
+  });
 }
 
 /** Memory of a process above which it is killed. */

@@ -1,6 +1,6 @@
-import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import { logFailure } from '../../db/database.ts';
+import { faultOf } from '../../rules/fault.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import { endJob } from '../end/end.ts';
 import type { RunningJob } from '../end/end-store.ts';
@@ -26,7 +26,7 @@ class EndedElsewhereError extends Error {
 }
 
 const MAX_ATTEMPTS = 3;
-const AUDIO = { waits: 'a job', isAway: (cause: unknown) => cause instanceof StorageAwayError };
+const AUDIO = { waits: 'a job', isAway: (cause: unknown) => faultOf(cause) === 'storage' };
 
 /** A job under way, as its lease is renewed. */
 export type HeldJob = Claim & Pick<Job, 'progress'>;

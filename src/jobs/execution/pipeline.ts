@@ -204,7 +204,9 @@ function contextOf({ prompt, keywords, translate_to: translateTo }: JobOptions) 
 /** The API refuses translations too, but the job may be older than the engine of its plan. @throws EngineError */
 function requireTranslation({ translate_to: translateTo }: JobOptions, { name, features = [] }: Engine): void {
   if (!translateTo || features.includes('translate')) return;
-  throw new EngineError('engine_error', `The engine ${name} cannot translate. Send the audio without translate_to.`);
+  throw new EngineError('engine_error', `The engine ${name} cannot translate. Send the audio without translate_to.`, {
+    failure: { kind: 'request' },
+  });
 }
 
 /** The options that the engine cannot serve: the job is executed without them. */
