@@ -10,15 +10,23 @@ import { temporaryFolder } from '../test/fixtures/service.ts';
 
 // A server that answers as it is told, for answers that a service gives rarely.
 
-type Answer = { status: number; type?: string; headers?: Record<string, string>; body?: object; stream?: string };
+type Answer = {
+  status: number;
+  type?: string;
+  headers?: Record<string, string>;
+  body?: object;
+  stream?: string;
+  page?: string;
+};
 const answers: Answer[] = [];
 const requests: { path: string; key: string | undefined }[] = [];
 const server = http.createServer((request, response) => {
   request.resume().on('end', () => {
     requests.push({ path: request.url!, key: request.headers['idempotency-key'] as string | undefined });
-    const { status, type, headers, body, stream } = answers.shift()!;
+    const { status, type, headers, body, stream, page } = answers.shift()!;
     const error = { error: { message: 'Some\u001b[2Jthing.', code: status, type }, request_id: 'req_1' };
     if (stream !== undefined) return response.writeHead(status, { 'content-type': 'text/event-stream' }).end(stream);
+    if (page !== undefined) return response.writeHead(status, { 'content-type': 'text/html' }).end(page);
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body ?? error));
   });
 });
@@ -67,6 +75,33 @@ test('where nothing listens, that is said once, with a question', async () => {
       [1, `verbatim: No complete answer came from ${url} (ECONNREFUSED). Check that the service is running.\n`],
     );
   }
+});
+
+test('the page of a proxy in place of an answer is told in one line, without a stack', async () => {
+  const file = path.join(folder, 'page.wav');
+  fs.writeFileSync(file, 'x');
+  const page = { status: 200, page: '<html>Please sign in</html>' };
+
+  for (const args of [['whoami'], ['jobs', 'list'], ['transcribe', file]]) {
+    answers.push(page, page, page);
+    const { code, stderr } = await runVerbatim(args, { env });
+
+    assert.equal(code, 1);
+    assert.match(stderr, /The answer \(200, text\/html\) is not JSON: a proxy may have changed it/);
+    assert.doesNotMatch(stderr, /\bat |\\x0a/);
+    answers.length = 0;
+  }
+});
+
+test('doctor knows a page that is not the service', async () => {
+  answers.push({ status: 200, page: '<html>Please sign in</html>' });
+
+  const { code, stdout } = await runVerbatim('doctor', { env });
+
+  assert.equal(code, 1);
+  assert.match(stdout, /fail +what answers at http:\S+\/readyz is not the service \(200, text\/html\)/);
+  assert.match(stdout, /fix: look at the proxy there, or give the address of the service/);
+  assert.equal(answers.length, 0);
 });
 
 test('an upload beyond the rate limit waits as long as the service asks, and stays the same request', async () => {

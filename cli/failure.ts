@@ -1,5 +1,5 @@
 import type { Job } from '#sdk/api.ts';
-import { AbortedError, ApiError, ConnectionError, JobFailedError, TimeoutError } from '#sdk/client/index.ts';
+import { AbortedError, ApiError, JobFailedError, UnreadableAnswerError, VerbatimError } from '#sdk/client/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
 type Failure = { message: string; exitCode: ExitCode };
@@ -8,18 +8,20 @@ const WHOSE_KEY =
   'Check that the key (VERBATIM_API_KEY, profile) or the token of operators (ADMIN_TOKEN, DATA_DIR) is of this service.';
 
 /**
- * What to tell the user about an error of the API client, and the exit code.
- * Other errors are described with their stack.
+ * What to tell the user about an error, and the exit code. One line, without a stack: it is of no use to who calls a
+ * command.
  */
 export function describeFailure(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted || error instanceof AbortedError) return { message: 'interrupted', exitCode: EXIT.interrupted };
   if (error instanceof ApiError) return describeApiError(error);
   if (error instanceof JobFailedError) return describeFailedJob(error.job);
-  if (error instanceof ConnectionError || error instanceof TimeoutError) {
+  if (error instanceof UnreadableAnswerError) return { message: withRequestId(error), exitCode: EXIT.failed };
+  if (error instanceof VerbatimError) {
     const hint = isRefused(error) ? ' Check that the service is running.' : '';
     return { message: `${error.message}${hint}`, exitCode: EXIT.failed };
   }
-  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), exitCode: EXIT.failed };
+  const message = error instanceof Error && error.message !== '' ? error.message : String(error);
+  return { message: message.split('\n')[0]!, exitCode: EXIT.failed };
 }
 
 /** What to tell the user about a job that has ended without a transcript, and the exit code. */
@@ -36,9 +38,12 @@ function isRefused(error: Error): boolean {
 }
 
 function describeApiError(error: ApiError): Failure {
-  const about = error.requestId ? ` (${error.requestId})` : '';
   const hint = error.status === 401 ? ` ${WHOSE_KEY}` : '';
-  return { message: `${error.message}${about}${hint}`, exitCode: exitCodeOf(error) };
+  return { message: `${withRequestId(error)}${hint}`, exitCode: exitCodeOf(error) };
+}
+
+function withRequestId({ message, requestId }: ApiError | UnreadableAnswerError): string {
+  return requestId === null ? message : `${message} (${requestId})`;
 }
 
 function exitCodeOf({ status, type }: ApiError): ExitCode {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Verbatim } from '#sdk/client/index.ts';
 import type { OwnAccount, Webhook } from '#sdk/wire.ts';
 import { action, type Io, type Session } from '../../command.ts';
-import { CommandError } from '../../exit.ts';
+import { CommandError, EXIT } from '../../exit.ts';
 import { describeFailure } from '../../failure.ts';
 import { findConnection } from '../../profile/connection.ts';
 import { credits, state } from '../../terminal/format.ts';
@@ -66,14 +66,30 @@ async function checkService(url: string, { env, signal }: Io): Promise<Finding[]
     const fix = `start the service, or give its address: --url, VERBATIM_URL, ${typed(env, 'init')}`;
     return [{ result: 'fail', message, fix }];
   }
-  const text = await answer.text();
-  const ready: Finding = answer.ok
-    ? { result: 'ok', message: `service at ${url}, ready` }
-    : {
-        result: answer.status === 503 ? 'warn' : 'fail',
-        message: `${url}/readyz answered ${answer.status}: ${text.slice(0, 500)}`,
-      };
-  return [ready, ...checkUrl(url), ...checkClock(answer.headers.get('date'))];
+  return [await checkReady(url, answer, env), ...checkUrl(url), ...checkClock(answer.headers.get('date'))];
+}
+
+async function checkReady(url: string, answer: Response, env: NodeJS.ProcessEnv): Promise<Finding> {
+  const text = await answer.text().catch(() => '');
+  const { status } = readObject(text) as { status?: unknown };
+  if (answer.ok && status === 'ready') return { result: 'ok', message: `service at ${url}, ready` };
+  if (status === 'not_ready') {
+    return { result: 'warn', message: `${url}/readyz answered ${answer.status}: ${text.slice(0, 500)}` };
+  }
+  const type = answer.headers.get('content-type') ?? 'no content type';
+  const message = `what answers at ${url}/readyz is not the service (${answer.status}, ${type})`;
+  const fix = `look at the proxy there, or give the address of the service: --url, VERBATIM_URL, ${typed(env, 'init')}`;
+  return { result: 'fail', message, fix };
+}
+
+/** Empty for what is no JSON object. */
+function readObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 function checkUrl(url: string): Finding[] {
@@ -99,7 +115,8 @@ async function checkAccount(client: Verbatim, io: Io): Promise<Finding[]> {
     account = await client.account();
   } catch (error) {
     signal.throwIfAborted();
-    return [{ result: 'fail', message: describeFailure(error, signal).message, fix: typed(env, 'init') }];
+    const { message, exitCode } = describeFailure(error, signal);
+    return [{ result: 'fail', message, ...(exitCode === EXIT.notSignedIn && { fix: typed(env, 'init') }) }];
   }
   const { name, plan, scopes } = account;
   const key: Finding = { result: 'ok', message: `key of ${name} (${plan}), scopes: ${scopes.join(' ') || 'all'}` };

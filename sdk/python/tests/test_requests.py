@@ -177,11 +177,39 @@ def test_an_error_of_a_proxy_is_an_api_error(either: MakeEither, body: bytes) ->
     assert caught.value.is_retryable
 
 
-def test_an_answer_that_is_not_json_is_an_error_that_asks_for_the_address(either: MakeEither) -> None:
-    with pytest.raises(VerbatimError, match="address of the service") as caught:
-        either(answers(httpx.Response(200, text="<html>"))).call(get_job)
+PAGE = httpx.Response(200, content=b"<html>", headers={"Content-Type": "text/html", "X-Request-Id": "req_1"})
+CUT_JSON = httpx.Response(200, content=b'{"id": "jo', headers={"X-Request-Id": "req_1"})
 
-    assert not caught.value.is_retryable
+
+@pytest.mark.parametrize("step", [PAGE, CUT_JSON, httpx.Response(200, headers={"X-Request-Id": "req_1"})])
+def test_a_2xx_that_is_not_the_json_promised_is_a_retried_error_with_status_and_request_id(
+    either: MakeEither, delays: list[float], step: httpx.Response
+) -> None:
+    one = either(answers(step, step, OK))
+    other = either(answers(step))
+
+    assert one.call(cancel_job) == {"id": "job_1"}
+    with pytest.raises(verbatim_sdk.UnreadableAnswerError, match="a proxy may have changed it") as caught:
+        other.call(get_job)
+
+    assert len({request.headers["idempotency-key"] for request in one.requests}) == 1
+    assert (caught.value.is_retryable, caught.value.status, caught.value.request_id) == (True, 200, "req_1")
+    assert len(other.requests) == 3
+    assert len(delays) == 4
+
+
+def test_a_web_page_is_taken_neither_for_captions_nor_for_csv_nor_for_a_stream(
+    either: MakeEither, delays: list[float]
+) -> None:
+    one = either(answers(PAGE, PAGE, PAGE, error(401, "unauthenticated")), max_retries=0)
+
+    for method in (lambda client: client.jobs.transcript("job_1", "srt"), lambda client: client.usage_csv()):
+        with pytest.raises(verbatim_sdk.UnreadableAnswerError):
+            one.call(method)
+    # A stream is opened again.
+    with pytest.raises(verbatim_sdk.UnauthenticatedError):
+        one.take(lambda client: client.stream())
+    assert len(delays) == 1
 
 
 def test_long_integers_keep_their_digits(either: MakeEither) -> None:

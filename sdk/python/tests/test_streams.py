@@ -54,13 +54,13 @@ def read(*chunks: bytes) -> list[Frame]:
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_frames_are_read_from_chunks_of_any_size(line_end: str, size: int) -> None:
-    text = 'retry: 2000\n\n: keep-alive\n\nevent: a\nid: 1\ndata: {"x":\ndata: "Grüße 🎧"}\n\ndata:2\n\n'
+    text = 'retry: 2000\n\n: keep-alive\n\nevent: a\nid: 1\ndata: {"x":\ndata: "Grüße 🎧"}\n\ndata:{}\n\n'
     content = text.replace("\n", line_end).encode()
 
     assert read(*(content[at : at + size] for at in range(0, len(content), size))) == [
         Frame("comment", None, None),
         Frame("a", {"x": "Grüße 🎧"}, "1"),
-        Frame("message", 2, None),
+        Frame("message", {}, None),
     ]
 
 

@@ -10,6 +10,7 @@ import type {
 } from '../api.ts';
 import { type FollowOptions, followAccount } from './follow-account.ts';
 import type { Pages } from './http/pages.ts';
+import { parseData } from './http/read-answer.ts';
 import type { RequestOptions } from './http/settings.ts';
 import { route, type Transport } from './http/transport.ts';
 
@@ -58,7 +59,7 @@ export class Events {
     for await (const { type, data, resumeId } of followAccount(this.#http, { ...options, topics: ['events'] })) {
       if (type !== 'event' && type !== 'resend') continue;
       const { id, created_at, sha256, body } = data;
-      const event = JSON.parse(body) as AnyEvent;
+      const event = parseData(body) as AnyEvent;
       const resentTo = type === 'resend' ? { webhook_id: data.webhook_id, delivery_id: data.delivery_id } : null;
       yield { id, type: data.type, created_at, sha256, body, event, resumeId, resentTo };
     }

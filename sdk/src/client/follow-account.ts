@@ -1,6 +1,7 @@
 import type { AccountStreamEvents } from '../api.ts';
 import type { EventType } from '../wire.ts';
 import { VerbatimError } from './http/errors.ts';
+import { parseData } from './http/read-answer.ts';
 import type { RequestOptions } from './http/settings.ts';
 import { type Transport, throwIfAborted } from './http/transport.ts';
 
@@ -44,7 +45,7 @@ export async function* followAccount(http: Transport, options: StreamOptions = {
     try {
       const query = { topics, types, after: lastId };
       for await (const { event, id, data } of http.events('/v1/stream', { ...rest, query })) {
-        const frame = { type: event, data: JSON.parse(data), resumeId: id ?? lastId } as StreamFrame;
+        const frame = { type: event, data: parseData(data), resumeId: id ?? lastId } as StreamFrame;
         if (frame.type === 'hello') onConnection?.({ state: 'connected' });
         failures = 0;
         if (isNew(frame, known)) yield frame;

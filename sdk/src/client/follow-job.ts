@@ -1,5 +1,6 @@
 import type { Job, JobStreamEvents } from '../api.ts';
 import { VerbatimError } from './http/errors.ts';
+import { parseData } from './http/read-answer.ts';
 import type { RequestOptions } from './http/settings.ts';
 import { route, type Transport, throwIfAborted } from './http/transport.ts';
 import { hasEnded } from './job.ts';
@@ -22,7 +23,7 @@ export async function* followJob(http: Transport, id: string, options: RequestOp
   for (let cuts = 0; cuts < MAX_CUTS; cuts++) {
     try {
       for await (const { event, data } of http.events(route`/v1/jobs/${id}/events`, options)) {
-        const update = { type: event, data: JSON.parse(data) } as JobUpdate;
+        const update = { type: event, data: parseData(data) } as JobUpdate;
         if (known.add(update)) yield update;
         if (update.type === 'status' && hasEnded(update.data)) return;
       }

@@ -31,6 +31,7 @@ export {
   UnauthenticatedError,
   UnavailableError,
   UnprocessableAudioError,
+  UnreadableAnswerError,
   UnsupportedMediaTypeError,
   VerbatimError,
 } from './http/errors.ts';

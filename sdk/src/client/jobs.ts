@@ -17,8 +17,9 @@ import { makeUpload, type OnUpload } from './audio/upload.ts';
 import { followJob, type JobUpdate } from './follow-job.ts';
 import { JobFailedError, TimeoutError } from './http/errors.ts';
 import type { CsvPages } from './http/pages.ts';
+import { parseAnswer, refusePage } from './http/read-answer.ts';
 import type { RequestOptions } from './http/settings.ts';
-import { type Call, type Method, parseJson, route, type Transport } from './http/transport.ts';
+import { type Call, type Method, route, type Transport } from './http/transport.ts';
 import { type CompletedJob, hasEnded, type Job } from './job.ts';
 import { memberText } from './metadata-text.ts';
 import { jobFields, type TranscribeParams } from './transcribe-params.ts';
@@ -171,7 +172,7 @@ export class Jobs {
   /** The stored audio; read it as a stream or a blob. With `headers: { range }` a part of it. */
   async audio(id: string, options?: RequestOptions): Promise<Response> {
     const call = { ...options, isStream: true };
-    return await this.#http.send('GET', route`/v1/jobs/${id}/audio`, call, async (answer) => answer);
+    return await this.#http.send('GET', route`/v1/jobs/${id}/audio`, call, async (answer) => refusePage(answer));
   }
 
   /** A link to the audio that needs no key, for a player. Its `url` is relative to the address of the service. */
@@ -184,9 +185,11 @@ export class Jobs {
     return await this.#http.json('GET', route`/v1/jobs/${id}/peaks`, { ...options, query });
   }
 
-  async #job(method: Method, path: string, call?: Call): Promise<Job> {
-    const text = await this.#http.text(method, path, call);
-    return { ...(parseJson(text) as JobAnswer), metadataText: memberText(text, 'metadata') };
+  async #job(method: Method, path: string, call: Call = {}): Promise<Job> {
+    return await this.#http.send(method, path, call, async (answer) => {
+      const text = await answer.text();
+      return { ...(parseAnswer(text, answer) as JobAnswer), metadataText: memberText(text, 'metadata') };
+    });
   }
 }
 

@@ -42,6 +42,28 @@ class ApiTimeoutError(ApiConnectionError):
         self.phase = phase
 
 
+class UnreadableAnswerError(VerbatimError):
+    """
+    A 2xx that is not what was asked for: it is cut, or it is a page of a proxy.
+
+    The service may have done what the request asks for; a repetition with the same idempotency key does not do it
+    twice.
+    """
+
+    is_retryable = True
+
+    def __init__(self, expected: str, *, status: int, headers: Mapping[str, str]) -> None:
+        described = ", ".join(word for word in (str(status), headers.get("content-type")) if word)
+        super().__init__(
+            f"The answer ({described}) is not {expected}: a proxy may have changed it, or base_url is not the address "
+            "of the service."
+        )
+        #: HTTP status.
+        self.status = status
+        #: Id of the request, which the log of the service has too; None when a proxy answered.
+        self.request_id = headers.get("x-request-id")
+
+
 class ApiError(VerbatimError):
     """
     The service answered with an error. Its subclasses stand for the values of `type`; an answer of a later version, or

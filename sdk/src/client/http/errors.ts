@@ -38,6 +38,30 @@ export class TimeoutError extends VerbatimError {
   }
 }
 
+/**
+ * An answer with a 2xx that is not what was asked for: it is cut, or it is a page of a proxy. The service may have done
+ * what the request asks for; a repetition with the same Idempotency-Key does not do it twice.
+ */
+export class UnreadableAnswerError extends VerbatimError {
+  override name = 'UnreadableAnswerError';
+  override readonly isRetryable: boolean = true;
+  /** The HTTP status. */
+  readonly status: number;
+  /** Names the request in the log of the service; null when a proxy answered. */
+  readonly requestId: string | null;
+
+  /** @param expected  what was asked for, such as `JSON` */
+  constructor({ status, headers }: Pick<Response, 'status' | 'headers'>, expected: string, options?: ErrorOptions) {
+    const described = [status, headers.get('content-type')].filter((part) => part !== null).join(', ');
+    super(
+      `The answer (${described}) is not ${expected}: a proxy may have changed it, or baseUrl is not the address of the service.`,
+      options,
+    );
+    this.status = status;
+    this.requestId = headers.get('x-request-id');
+  }
+}
+
 /** The caller's signal ended the call; `cause` is the reason of the signal. A job that was created goes on. */
 export class AbortedError extends VerbatimError {
   override name = 'AbortedError';

@@ -89,6 +89,64 @@ for (const [what, step] of PASSING) {
   });
 }
 
+const PAGE = { 'content-type': 'text/html; charset=utf-8', 'x-request-id': 'req_1' };
+const JSON_TYPE = { 'content-type': 'application/json', 'x-request-id': 'req_1' };
+const UNREADABLE: [string, Step][] = [
+  ['the page of a proxy', { status: 200, headers: PAGE, text: '<html>Please sign in</html>' }],
+  ['JSON that is cut', { status: 200, headers: JSON_TYPE, text: '{"amount": 1, "uni' }],
+  ['nothing', { status: 200, headers: JSON_TYPE, text: '' }],
+  ['JSON that is no object', { status: 200, headers: JSON_TYPE, text: '1' }],
+];
+
+for (const [what, step] of UNREADABLE) {
+  test(`a 2xx with ${what} is a retried error with status and request id`, async () => {
+    await using passing = await openScriptedServer([step, step, OK]);
+    await using lasting = await openScriptedServer([step]);
+
+    assert.deepEqual(await clientOf(passing).client.balance(), { amount: 1 });
+    const error = await caught(clientOf(lasting).client.balance());
+
+    assert.ok(error instanceof sdk.UnreadableAnswerError, inspect(error));
+    assert.deepEqual([error.isRetryable, error.status, error.requestId], [true, 200, 'req_1']);
+    assert.match(error.message, /a proxy may have changed it/);
+    assert.equal(lasting.requests.length, 3);
+  });
+}
+
+test('a job whose answer was cut is created once more with the same Idempotency-Key', async () => {
+  const cut: Step = { status: 202, headers: JSON_TYPE, text: '{"id": "job_1", "sta' };
+  await using server = await openScriptedServer([cut, { status: 202, json: { id: 'job_1', status: 'queued' } }]);
+  const client = new Verbatim({ apiKey: KEY, baseUrl: server.url });
+
+  const job = await client.jobs.create(new Blob(['x']));
+
+  const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+  assert.deepEqual([job.id, keys.length, new Set(keys).size], ['job_1', 2, 1]);
+});
+
+test('a web page is taken neither for captions, nor for CSV, nor for audio, nor for a stream', async () => {
+  await using server = await openScriptedServer([UNREADABLE[0]![1]]);
+  const { client } = clientOf(server, { maxRetries: 0 });
+
+  for (const call of [
+    () => client.jobs.transcript('job_1', 'srt'),
+    () => client.jobs.audio('job_1'),
+    () => client.usageCsv(),
+  ]) {
+    assert.ok((await caught(call())) instanceof sdk.UnreadableAnswerError);
+  }
+  const states: sdk.ConnectionState[] = [];
+  const stop = new AbortController();
+  const onConnection = (state: sdk.ConnectionState) => {
+    states.push(state);
+    stop.abort();
+  };
+  await assert.rejects(async () => {
+    for await (const _frame of client.stream({ signal: stop.signal, onConnection })) break;
+  }, AbortedError);
+  assert.ok(states[0]?.state === 'lost' && states[0].error instanceof sdk.UnreadableAnswerError);
+});
+
 test('the delays double up to 8 s, less up to a quarter', async () => {
   await using server = await openScriptedServer(['cut']);
   const { client, clock } = clientOf(server, { maxRetries: 6 });
@@ -252,15 +310,6 @@ test('no two types share a class', async () => {
   }
 
   assert.equal(names.size, Object.keys(ERROR_STATUS).length);
-});
-
-test('an answer that is not JSON says that the address may be wrong', async () => {
-  await using server = await openScriptedServer([{ status: 200, text: '<html>' }]);
-
-  const error = await caught(clientOf(server).client.balance());
-
-  assert.ok(error instanceof VerbatimError && /baseUrl/.test(error.message));
-  assert.equal(server.requests.length, 1);
 });
 
 test('every attempt is reported, with its status, its request and the headers of the answer', async () => {

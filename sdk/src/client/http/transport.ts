@@ -3,6 +3,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { AbortedError, ConnectionError, NotFoundError, readApiError, TimeoutError, VerbatimError } from './errors.ts';
 import { readEventStream, type ServerSentEvent } from './event-stream.ts';
 import { CsvPages, Pages } from './pages.ts';
+import { readJson, readStream, readText } from './read-answer.ts';
 import { retryDelayMs } from './retry.ts';
 import { type ClientOptions, type Credential, isBrowser, type RequestOptions, readVariable } from './settings.ts';
 
@@ -57,13 +58,13 @@ export class Transport {
     this.baseUrl = (options.baseUrl ?? readVariable('VERBATIM_URL') ?? DEFAULT_URL).replace(/\/+$/, '');
   }
 
-  /** The JSON of the answer; undefined when it has no body. */
+  /** The JSON of the answer; undefined for a 204. */
   async json<Body>(method: Method, path: string, call: Call = {}): Promise<Body> {
-    return await this.send(method, path, call, async (answer) => parseJson(await answer.text()) as Body);
+    return await this.send(method, path, call, async (answer) => (await readJson(answer)) as Body);
   }
 
   async text(method: Method, path: string, call: Call = {}): Promise<string> {
-    return await this.send(method, path, call, (answer) => answer.text());
+    return await this.send(method, path, call, readText);
   }
 
   /** A list, page by page. */
@@ -83,7 +84,7 @@ export class Transport {
       (cursor) => this.json<Page<Item>>('GET', path, callFor(cursor)),
       (cursor) =>
         this.send('GET', path, callFor(cursor, { format: 'csv' }), async (answer) => ({
-          text: await answer.text(),
+          text: await readText(answer),
           cursor: answer.headers.get('x-next-cursor'),
         })),
     );
@@ -94,9 +95,9 @@ export class Transport {
     const signal = this.#signalOf(call);
     const headers = { accept: 'text/event-stream', ...call.headers };
     const open = { ...call, headers, isStream: true, maxRetries: 0 };
-    const body = await this.send('GET', path, open, async (answer) => answer.body);
+    const answer = await this.send('GET', path, open, async (answer) => answer);
     try {
-      if (body) yield* readEventStream(body, this.clock, signal);
+      yield* readEventStream(readStream(answer), this.clock, signal);
     } catch (error) {
       // Rather than that the stream was cut.
       throwIfAborted(signal);
@@ -126,7 +127,8 @@ export class Transport {
         return await this.#attempt({ method, path, url, call, own, attempt }, read);
       } catch (error) {
         // The answer to an earlier attempt was lost.
-        if (method === 'DELETE' && attempt > 0 && error instanceof NotFoundError) return await read(new Response(null));
+        if (method === 'DELETE' && attempt > 0 && error instanceof NotFoundError)
+          return await read(new Response(null, { status: 204 }));
         const delayMs = error instanceof VerbatimError ? retryDelayMs(error, attempt, Math.random()) : null;
         if (delayMs === null || attempt >= maxRetries) throw error;
         if (!isRepeatable()) throw noteStream(error as VerbatimError);
@@ -241,16 +243,6 @@ function writeQuery(query: object = {}): string {
     return Object.entries(value).map(([key, each]) => [`${name}[${key}]`, String(each)]);
   });
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
-}
-
-/** @throws VerbatimError  for something else than JSON */
-export function parseJson(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new VerbatimError('The answer is not JSON. Is baseUrl the address of the service?', { cause });
-  }
 }
 
 function noteStream(error: VerbatimError): VerbatimError {

@@ -8,7 +8,7 @@ import {
   VerbatimError,
 } from '../http/errors.ts';
 import type { RequestOptions } from '../http/settings.ts';
-import { parseJson, route, type Transport } from '../http/transport.ts';
+import { route, type Transport } from '../http/transport.ts';
 import { type CompletedJob, hasEnded, type Job } from '../job.ts';
 import { memberText } from '../metadata-text.ts';
 import { LiveAudio } from './live-audio.ts';
@@ -220,8 +220,15 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     return closed;
   }
 
-  #received(text: string): void {
-    const message = parseJson(text) as ServerMessage;
+  /** False for what is no message of the service. */
+  #received(text: string): boolean {
+    const message = parseMessage(text);
+    if (message === null) return false;
+    this.#take(message, text);
+    return true;
+  }
+
+  #take(message: ServerMessage, text: string): void {
     switch (message.type) {
       case 'hello':
         this.#sent = message.offset;
@@ -299,7 +306,7 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     const call = { maxRetries: 0, timeoutMs: JOB_TIMEOUT_MS, signal: this.#options.signal };
     try {
       const text = await this.#http.text('GET', route`/v1/jobs/${this.id}`, call);
-      if (hasEnded(parseJson(text) as JobAnswer)) this.#end(text);
+      if (hasEnded(JSON.parse(text) as JobAnswer)) this.#end(text);
     } catch (error) {
       // The key may be one that cannot read jobs, and everything else may pass.
       if (error instanceof NotFoundError || error instanceof UnauthenticatedError) throw error;
@@ -309,7 +316,7 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
   /** @param text  the job as JSON */
   #end(text: string): void {
     if (this.#isOver) return;
-    const job: Job = { ...(parseJson(text) as JobAnswer), metadataText: memberText(text, 'metadata') };
+    const job: Job = { ...(JSON.parse(text) as JobAnswer), metadataText: memberText(text, 'metadata') };
     for (const [index, segment] of (job.segments ?? []).entries()) {
       const { start, end, text, confidence, words } = segment;
       if (index < this.#lastSeq) continue;
@@ -346,5 +353,15 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     this.#answered(() => true);
     for (const wake of this.#writers.splice(0)) wake();
     this.#socket?.close();
+  }
+}
+
+/** Null for what is no JSON object. */
+function parseMessage(text: string): ServerMessage | null {
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === 'object' ? (message as ServerMessage | null) : null;
+  } catch {
+    return null;
   }
 }

@@ -22,7 +22,8 @@ export type SocketOptions = {
   url: string;
   protocols: string[];
   clock: Clock;
-  onMessage(text: string): void;
+  /** False for what is no message of the service: the connection counts as cut. */
+  onMessage(text: string): boolean;
 };
 
 const FIRST_MESSAGE_MS = 10_000;
@@ -55,7 +56,7 @@ export class LiveSocket {
     this.#socket.onmessage = ({ data }: { data: unknown }) => {
       first.abort();
       watch.begin();
-      if (typeof data === 'string') onMessage(data);
+      if (typeof data === 'string' && !onMessage(data)) this.#end(NO_CLOSE_FRAME);
     };
     this.#socket.onclose = ({ code, reason }: Closed) => this.#end({ code, reason });
     // `onclose` follows.

@@ -305,7 +305,7 @@ class AsyncLiveSession:
             return _NO_CLOSE_FRAME if frame is None else (frame.code, frame.reason)
         except InvalidURI as cause:
             raise VerbatimError(str(cause)) from cause
-        except (OSError, TimeoutError, asyncio.TimeoutError, InvalidHandshake):
+        except (OSError, TimeoutError, asyncio.TimeoutError, InvalidHandshake, ApiConnectionError):
             return _NO_CLOSE_FRAME
         finally:
             self._socket = None

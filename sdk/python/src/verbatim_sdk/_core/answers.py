@@ -8,12 +8,13 @@ from urllib.parse import urljoin
 
 import httpx
 
-from ..errors import ERROR_CLASSES, ApiConnectionError, ApiError, ApiTimeoutError, VerbatimError
+from ..errors import ERROR_CLASSES, ApiConnectionError, ApiError, ApiTimeoutError, UnreadableAnswerError
 from .retry import is_retryable, read_retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+EVENT_STREAM = "text/event-stream"
 _PHASES: tuple[tuple[type[httpx.TimeoutException], str], ...] = (
     (httpx.ConnectTimeout, "connect"),
     (httpx.ReadTimeout, "read"),
@@ -22,12 +23,45 @@ _PHASES: tuple[tuple[type[httpx.TimeoutException], str], ...] = (
 )
 
 
-def read_json(body: bytes | str) -> Any:
-    """The value of JSON; integers of any length keep their digits. Raises VerbatimError for what is no JSON."""
+def read_answer(response: httpx.Response) -> Any:
+    """
+    The JSON object in an answer; None for a 204. Integers of any length keep their digits. Raises
+    UnreadableAnswerError.
+    """
+    if response.status_code == 204:
+        return None
     try:
-        return json.loads(body)
+        return _load_object(response.content)
     except (ValueError, RecursionError) as cause:
-        raise VerbatimError("The answer is not JSON that can be read: is this the address of the service?") from cause
+        raise _unreadable(response, "JSON") from cause
+
+
+def read_data(text: str) -> Any:
+    """The JSON object in a frame of a stream or in a message. Raises ApiConnectionError."""
+    try:
+        return _load_object(text)
+    except (ValueError, RecursionError) as cause:
+        raise ApiConnectionError("What came from the service is not JSON: a proxy may have changed it.") from cause
+
+
+def check_type(response: httpx.Response, accept: str) -> None:
+    """Raises UnreadableAnswerError for a web page, and where a stream was asked for, for all but a stream."""
+    found = response.headers.get("content-type", "").lower()
+    if accept == EVENT_STREAM and not found.startswith(EVENT_STREAM):
+        raise _unreadable(response, "a stream of events")
+    if found.startswith("text/html"):
+        raise _unreadable(response, "what was asked for")
+
+
+def _unreadable(response: httpx.Response, expected: str) -> UnreadableAnswerError:
+    return UnreadableAnswerError(expected, status=response.status_code, headers=response.headers)
+
+
+def _load_object(text: bytes | str) -> dict[str, Any]:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("The JSON is not an object.")
+    return value
 
 
 def error_of_answer(status: int, headers: Mapping[str, str], body: bytes, *, url: str) -> ApiError | ApiConnectionError:
@@ -71,7 +105,6 @@ def error_of_transport(error: httpx.RequestError) -> ApiConnectionError:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(body)
+        return _load_object(body)
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}

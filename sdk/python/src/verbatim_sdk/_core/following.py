@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
-from .answers import read_json
+from .answers import read_data
 from .transcribing import Progress
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def streamed_event(frame: StreamFrame) -> StreamedEvent | None:
         created_at=data["created_at"],
         sha256=data["sha256"],
         body=data["body"],
-        event=read_json(data["body"]),
+        event=read_data(data["body"]),
         resume_id=frame.resume_id,
         resent_to=data.get("webhook_id"),
     )

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
-from .answers import read_json
+from .answers import read_data
 
 if TYPE_CHECKING:
     import ssl
@@ -243,7 +243,7 @@ class LiveState:
 
     def received(self, text: str) -> Job | None:
         """Takes a message of the service; the job, when it is the last one."""
-        message: Any = read_json(text)
+        message: Any = read_data(text)
         match message["type"]:
             case "hello":
                 self._sent = message["offset"]

@@ -6,8 +6,8 @@ import codecs
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import VerbatimError
-from .answers import read_json
+from ..errors import ApiConnectionError
+from .answers import read_data
 
 #: The largest frame holds the body of an event, of at most 256 KiB, as a JSON string.
 MAX_FRAME_CHARS = 16 * 1024 * 1024
@@ -34,15 +34,15 @@ class SseParser:
         self._text = ""
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The frames that this chunk completes. Raises VerbatimError for what is not a stream of JSON."""
+        """The frames that this chunk completes. Raises ApiConnectionError for what is not a stream of JSON."""
         try:
             self._text += self._decoder.decode(chunk)
         except ValueError as cause:
-            raise VerbatimError("The stream is not UTF-8: is this the address of the service?") from cause
+            raise ApiConnectionError("The stream is not UTF-8: a proxy may have changed it.") from cause
         *blocks, self._text = self._text.replace("\r\n", "\n").split("\n\n")
         frames = [_read_frame(block) for block in blocks]
         if len(self._text) > MAX_FRAME_CHARS:
-            raise VerbatimError(f"An event of the stream is longer than {MAX_FRAME_CHARS} characters.")
+            raise ApiConnectionError(f"An event of the stream is longer than {MAX_FRAME_CHARS} characters.")
         return [frame for frame in frames if frame is not None]
 
 
@@ -58,5 +58,5 @@ def _read_frame(block: str) -> Frame | None:
         elif name == "id":
             frame_id = value
     if data:
-        return Frame(event, read_json("\n".join(data)), frame_id)
+        return Frame(event, read_data("\n".join(data)), frame_id)
     return Frame("comment", None, None) if block.startswith(":") else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 
-from .._core.answers import error_of_answer, error_of_transport, read_json
+from .._core.answers import EVENT_STREAM, check_type, error_of_answer, error_of_transport, read_answer
 from .._core.call import Call
 from .._core.following import STREAM_SILENCE_SECONDS
 from .._core.multipart import CHUNK_BYTES, checked_chunk
@@ -18,7 +18,7 @@ from ..errors import VerbatimError
 from .io import run_blocking, sleep
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Callable
 
     from .._core.audio import OpenAudio
     from .._core.multipart import Upload
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .._core.sse import Frame
 
 Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class Transport:
@@ -37,9 +38,9 @@ class Transport:
         self.http = http
 
     def json(self, request: Request[Answer], options: RequestOptions | None = None) -> Answer:
-        """The JSON of the answer; None for an answer without a body."""
-        body = self.fetch_bytes(request, options)
-        return cast("Answer", read_json(body) if body else None)
+        """The JSON of the answer; None for a 204."""
+        call = Call(self.settings, request, options)
+        return cast("Answer", self._run(call, read_answer))
 
     def fetch_bytes(self, request: Request[Any], options: RequestOptions | None = None) -> bytes:
         """The body of the answer."""
@@ -55,7 +56,7 @@ class Transport:
 
         - `is_read`: its body is read here, under the rules of retries; else by the caller
         """
-        response = self._open(Call(self.settings, request, options), is_read)
+        response = self._run(Call(self.settings, request, options), lambda answer: answer, is_read=is_read)
         try:
             yield response
         finally:
@@ -77,7 +78,7 @@ class Transport:
         """
         opening: RequestOptions = {**(options or {}), "timeout": silence, "max_retries": 0}
         parser = SseParser()
-        with self.stream(replace(request, accept="text/event-stream"), opening, is_read=False) as response:
+        with self.stream(replace(request, accept=EVENT_STREAM), opening, is_read=False) as response:
             try:
                 for chunk in response.iter_bytes():
                     for frame in parser.feed(chunk):
@@ -85,14 +86,14 @@ class Transport:
             except httpx.RequestError as error:
                 raise error_of_transport(error) from error
 
-    def _open(self, call: Call, is_read: bool) -> httpx.Response:
-        """An answer of 2xx to one of the attempts. Raises ApiError, ApiConnectionError."""
+    def _run(self, call: Call, read: Callable[[httpx.Response], Result], *, is_read: bool = True) -> Result:
+        """What `read` makes of the 2xx that answers one of the attempts. Raises VerbatimError."""
         while True:
             try:
-                return self._attempt(call, is_read)
+                return read(self._attempt(call, is_read))
             except VerbatimError as error:
                 if call.was_done_before(error):
-                    return httpx.Response(204)
+                    return read(httpx.Response(204))
                 delay = call.delay_after(error)
             sleep(delay)
 
@@ -130,10 +131,15 @@ class Transport:
                 raise
         except httpx.RequestError as error:
             raise error_of_transport(error) from error
-        if response.is_success:
-            return response
-        response.close()
-        raise error_of_answer(response.status_code, response.headers, response.content, url=str(response.url))
+        if not response.is_success:
+            response.close()
+            raise error_of_answer(response.status_code, response.headers, response.content, url=str(response.url))
+        try:
+            check_type(response, call.request.accept)
+        except VerbatimError:
+            response.close()
+            raise
+        return response
 
 
 def _form(upload: Upload, audio: OpenAudio) -> Iterator[bytes]:
