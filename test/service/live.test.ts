@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { WebSocket } from 'ws';
 import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
+import { flacSeconds } from '../../src/audio/media/stated-size.ts';
 import { STREAMING_TONE_MODEL, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { LiveClient } from '../fixtures/live-client.ts';
@@ -415,10 +416,10 @@ test('the session of a user who becomes a viewer ends, and its token connects no
   await assert.rejects(client.connect(), /401/);
 });
 
-test('a gap is silence that is not charged', async () => {
+test('a gap is not charged, takes no space, and the stored audio has the times of the session', async () => {
   await using service = await openService(TONE_ENGINES);
-  const { begin } = apiOf(service, await service.account({ plan: 'lite', credits: 100 }));
-  const { client } = await begin();
+  const account = await service.account({ plan: 'lite', credits: 100 });
+  const { client } = await apiOf(service, account).begin();
   await client.connect();
   client.send(tone('hello'));
   client.say({ type: 'gap', to: 3_200_000 });
@@ -429,7 +430,11 @@ test('a gap is silence that is not charged', async () => {
     job.warnings.map(({ code }: { code: string }) => code),
     ['audio_gap'],
   );
-  assert.deepEqual([job.text, job.audio.duration_seconds], ['hello', 100]);
+  assert.deepEqual([job.text, job.audio.duration_seconds, job.audio.format], ['hello', 100, 'flac']);
+  const stored = await fetch(`${service.baseUrl}/v1/jobs/${job.id}/audio`, { headers: { 'x-api-key': account.key } });
+  const file = Buffer.from(await stored.arrayBuffer());
+  assert.ok(file.length < client.audio.length + 10_000);
+  assert.equal(flacSeconds(file), 100);
   const chargedMs = Math.floor((client.audio.length / 32_000) * 1000);
   assert.equal(job.cost, Math.round((chargedMs / 60_000) * 1e6) / 1e6);
 });

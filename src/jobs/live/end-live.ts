@@ -6,12 +6,14 @@ import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
 import { durationMs, type LiveFormat } from '../../rules/live/encoding.ts';
-import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
+import { FrameReader } from '../../rules/live/frames.ts';
+import { FRAME_SAMPLES } from '../../rules/live/resampler.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
 import { endJob } from '../end/end.ts';
 import type { ClaimedJob, Job, JobMetrics, Outcome } from '../job.ts';
 import { findJob } from '../store.ts';
 import { segmentsJson, textOf } from '../transcript.ts';
+import { flacMaxBytes, flacOf } from './flac.ts';
 import { readLiveAudio, type StoredPart } from './rows/live-audio.ts';
 import { type LiveSegment, readMessage } from './rows/live-segment.ts';
 import {
@@ -22,7 +24,7 @@ import {
   setLiveAudio,
   setTranscribed,
 } from './rows/live-store.ts';
-import { WAV_HEADER_BYTES, wavOf } from './wav.ts';
+import { wavMaxBytes, wavOf } from './wav.ts';
 
 /** How a session ended. */
 export type LiveEnd = {
@@ -95,11 +97,13 @@ async function storeAudio(
   if (config.audioRetentionHours === 0 || durableBytes === 0 || job.audioKey !== null) return {};
   try {
     const audio = collectPeaks(options, readLiveAudio(db, row, 0, durableBytes), peaks);
+    const [format, fileOf, maxBytesOf] =
+      row.gapBytes > 0 ? (['flac', flacOf, flacMaxBytes] as const) : (['wav', wavOf, wavMaxBytes] as const);
     // The parts of an object in a bucket are as large as the limit asks for, and are held in memory.
-    const limits = { maxBytes: WAV_HEADER_BYTES + durableBytes };
-    const { key, sizeBytes, durable } = await storage.receive(wavOf(options, durableBytes, audio), limits);
+    const limits = { maxBytes: maxBytesOf(options, durableBytes) };
+    const { key, sizeBytes, durable } = await storage.receive(fileOf(options, durableBytes, audio), limits);
     await durable;
-    const changed = { audioKey: key, sizeBytes, format: 'wav' };
+    const changed = { audioKey: key, sizeBytes, format };
     if (await setLiveAudio(db, job, changed)) return changed;
     await storage.remove(key);
     return 'lost';
@@ -113,8 +117,9 @@ async function* collectPeaks(format: LiveFormat, audio: AsyncIterable<StoredPart
   const reader = new FrameReader(format);
   for await (const part of audio) {
     yield part;
-    for (const bytes of part.kind === 'bytes' ? [part.bytes] : silentBytes(format, part.bytes)) {
-      for (const frame of reader.push(bytes)) peaks.add(frame);
+    for (const next of part.kind === 'bytes' ? reader.push(part.bytes) : reader.skip(part.bytes)) {
+      if ('gapFrames' in next) peaks.skip(next.gapFrames * FRAME_SAMPLES);
+      else peaks.add(next);
     }
   }
 }

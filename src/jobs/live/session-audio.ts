@@ -1,5 +1,6 @@
+import type { Pcm } from '../../engines/engine.ts';
 import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
-import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
+import { FrameReader, type Gap } from '../../rules/live/frames.ts';
 import { FLOOR_FRAMES, type SegmentPosition } from '../../rules/live/live-segments.ts';
 import type { StoredPart } from './rows/live-audio.ts';
 
@@ -14,10 +15,11 @@ export function firstByteFor(format: LiveFormat, { frame }: SegmentPosition): nu
   return Math.max(0, frame - FLOOR_FRAMES - RESAMPLER_FRAMES) * bytesPerFrame(format);
 }
 
-/** The frames of stored audio; a gap is silence. */
-export async function* framesOf(format: LiveFormat, audio: StoredAudio, reader = new FrameReader(format)) {
-  for await (const part of audio) {
-    if (part.kind === 'bytes') yield* reader.push(part.bytes);
-    else for (const silence of silentBytes(format, part.bytes)) yield* reader.push(silence);
-  }
+/** The frames and the gaps of stored audio. */
+export async function* framesOf(
+  format: LiveFormat,
+  audio: StoredAudio,
+  reader = new FrameReader(format),
+): AsyncGenerator<Pcm | Gap> {
+  for await (const part of audio) yield* part.kind === 'bytes' ? reader.push(part.bytes) : reader.skip(part.bytes);
 }

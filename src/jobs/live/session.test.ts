@@ -206,7 +206,7 @@ test('a segment is told only when it is durable, and finalized follows it', asyn
   ]);
 });
 
-test('a gap is silence: it ends the segment, and later times count it', async () => {
+test('a gap ends the segment, and later times count it', async () => {
   const random = randomFrom(5);
   const [before, after] = [noisySpeech(random, 1), noisySpeech(random, 1)];
   const journal = new MemoryJournal();
@@ -222,9 +222,55 @@ test('a gap is silence: it ends the segment, and later times count it', async ()
     heard.segments.map(({ startSeconds, reason }) => [Math.floor(startSeconds), reason]),
     [
       [0, 'endpoint'],
-      [99, 'finish'],
+      [100, 'finish'],
     ],
   );
+});
+
+test('a gap costs no work however long it is', async () => {
+  const journal = new MemoryJournal();
+  const { session, heard } = openSession(journal);
+  const years = 10_000 * 365 * 86_400 * 32_000;
+  session.write(noisySpeech(randomFrom(5), 1));
+  session.gap(years);
+  session.write(noisySpeech(randomFrom(6), 1));
+  await finish(session, journal);
+
+  assert.deepEqual(
+    heard.segments.map(({ startSeconds }) => Math.floor(startSeconds / 86_400 / 365)),
+    [0, 10_000],
+  );
+});
+
+test('a session with gaps that crashes at random moments gives the segments of an undisturbed one', async () => {
+  for (let seed = 1; seed <= 10; seed++) {
+    const random = randomFrom(seed);
+    const parts = Array.from({ length: 12 }, () => ({
+      audio: noisySpeech(random, 1 + random.integer(4)).subarray(random.integer(700)),
+      gapBytes: 1 + random.integer(random.pick([500, 20_000, 400_000])),
+    }));
+    const play = async (crashes: boolean) => {
+      const journal = new MemoryJournal();
+      let { session } = openSession(journal);
+      for (const { audio, gapBytes } of parts) {
+        session.write(audio);
+        session.gap(session.receivedBytes + gapBytes);
+        await turnOfTheLoop();
+        journal.commit();
+        await turnOfTheLoop();
+        if (!crashes || random.integer(2) === 0) continue;
+        session.close();
+        const { bytes, position, segments } = journal.durable;
+        journal.crash();
+        ({ session } = openSession(journal, { position, receivedBytes: bytes, nextNumber: segments.length + 1 }));
+        await session.replay();
+      }
+      await finish(session, journal);
+      return journal.durable.segments;
+    };
+
+    assert.deepEqual(await play(true), await play(false), `seed ${seed}`);
+  }
 });
 
 test('a session without audio finishes without a segment', async () => {

@@ -1,7 +1,7 @@
 import type { EngineError, Pcm } from '../../engines/engine.ts';
 import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
 import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
-import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
+import { FrameReader, type Gap } from '../../rules/live/frames.ts';
 import {
   framePower,
   LiveSegments,
@@ -131,13 +131,19 @@ export class LiveSession {
     const from = firstByteFor(format, position);
     let frame = from / this.#frameBytes;
     const powersBefore: number[] = [];
-    for await (const pcm of framesOf(format, journal.read(from, receivedBytes), this.#reader)) {
+    for await (const next of framesOf(format, journal.read(from, receivedBytes), this.#reader)) {
       if (this.#isClosed) return;
-      if (frame++ < position.frame) powersBefore.push(framePower(pcm));
-      else {
-        if (!this.#isBegun) this.#begin(powersBefore);
-        this.#take(pcm);
+      const frames = 'gapFrames' in next ? next.gapFrames : 1;
+      const framesBefore = Math.min(frames, Math.max(0, position.frame - frame));
+      frame += frames;
+      if (framesBefore > 0) {
+        if ('gapFrames' in next) powersBefore.length = 0;
+        else powersBefore.push(framePower(next));
       }
+      if (framesBefore === frames) continue;
+      if (!this.#isBegun) this.#begin(powersBefore);
+      if ('gapFrames' in next) this.#skip(frames - framesBefore);
+      else this.#take(next);
     }
     if (!this.#isBegun) this.#begin(powersBefore);
     for (const act of this.#queued ?? []) act();
@@ -150,15 +156,16 @@ export class LiveSession {
     this.#afterReplay(() => this.#takeAll(this.#reader.push(bytes)));
   }
 
-  /** Counts audio that the client has lost as silence, up to an offset. False when that was received already. */
+  /**
+   * Passes over audio that the client has lost, up to an offset: it ends the open segment, and nothing of it is stored
+   * or decoded. False when the offset was received already.
+   */
   gap(to: number): boolean {
     const bytes = to - this.#receivedBytes;
     if (bytes < 0) return false;
     this.#receivedBytes = to;
     this.#options.journal.skip(bytes);
-    this.#afterReplay(() => {
-      for (const silence of silentBytes(this.#options.format, bytes)) this.#takeAll(this.#reader.push(silence));
-    });
+    this.#afterReplay(() => this.#takeAll(this.#reader.skip(bytes)));
     return true;
   }
 
@@ -221,8 +228,18 @@ export class LiveSession {
     if (position.isSpeaking) this.#start(position);
   }
 
-  #takeAll(frames: Iterable<Pcm>): void {
-    for (const frame of frames) this.#take(frame);
+  #takeAll(frames: Iterable<Pcm | Gap>): void {
+    for (const next of frames) {
+      if ('gapFrames' in next) this.#skip(next.gapFrames);
+      else this.#take(next);
+    }
+  }
+
+  #skip(frames: number): void {
+    if (this.#isClosed) return;
+    this.#recent = [];
+    this.#change(this.#segments.skip(frames));
+    this.#frame += frames;
   }
 
   #take(frame: Pcm): void {
@@ -296,7 +313,10 @@ export class LiveSession {
     const first = Math.max(0, start - 1);
     let frame = first;
     const stored = journal.read(first * this.#frameBytes, end * this.#frameBytes);
-    for await (const pcm of framesOf(format, stored)) if (frame++ >= start) yield pcm;
+    for await (const next of framesOf(format, stored)) {
+      if ('gapFrames' in next) frame += next.gapFrames;
+      else if (frame++ >= start) yield next;
+    }
   }
 }
 

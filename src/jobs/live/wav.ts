@@ -1,23 +1,24 @@
 import { bytesPerSample, type LiveEncoding, type LiveFormat } from '../../rules/live/encoding.ts';
-import { silentBytes } from '../../rules/live/frames.ts';
 import type { StoredPart } from './rows/live-audio.ts';
 
 // Of WAVE_FORMAT_PCM, WAVE_FORMAT_ALAW and WAVE_FORMAT_MULAW.
 const FORMAT_TAGS: Record<LiveEncoding, number> = { pcm_s16le: 1, alaw: 6, mulaw: 7 };
-export const WAV_HEADER_BYTES = 44;
+const WAV_HEADER_BYTES = 44;
 const MAX_BYTES = 0xffffffff - WAV_HEADER_BYTES;
 
-/** A WAV file of the audio of a live session, bit by bit as it was received; gaps are silence. */
+/** The bytes of the file that `wavOf` makes of so many bytes of audio. */
+export function wavMaxBytes(_format: LiveFormat, bytes: number): number {
+  return WAV_HEADER_BYTES + bytes;
+}
+
+/** A WAV file of the audio of a live session without gaps, bit by bit as it was received. */
 export async function* wavOf(
   format: LiveFormat,
   bytes: number,
   audio: AsyncIterable<StoredPart>,
 ): AsyncGenerator<Uint8Array> {
   yield headerOf(format, bytes);
-  for await (const part of audio) {
-    if (part.kind === 'bytes') yield part.bytes;
-    else yield* silentBytes(format, part.bytes);
-  }
+  for await (const part of audio) if (part.kind === 'bytes') yield part.bytes;
 }
 
 function headerOf({ encoding, sampleRate }: LiveFormat, bytes: number): Buffer {

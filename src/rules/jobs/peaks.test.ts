@@ -52,3 +52,18 @@ test('audio of any length, in chunks of any size, has the lowest and highest sam
     assert.equal(Math.max(0, ...max), highest >> 8);
   }
 });
+
+test('samples that are skipped count as silent ones, also where others share their interval', () => {
+  const random = randomFrom(9);
+  const [added, skipped] = [new PeakCollector(), new PeakCollector()];
+  for (let part = 0; part < 30; part++) {
+    const loud = Int16Array.from({ length: random.integer(9_000) }, () => random.integer(65_536) - 32_768);
+    const silence = random.integer(60_000);
+    added.add(loud);
+    skipped.add(loud);
+    added.add(new Int16Array(silence));
+    skipped.skip(silence);
+  }
+
+  assert.deepEqual(skipped.bytes(), added.bytes());
+});

@@ -35,6 +35,16 @@ export class PeakCollector {
     }
   }
 
+  /** @param samples  number of silent samples that follow those before */
+  skip(samples: number): void {
+    for (let left = samples; left > 0; ) {
+      const step = Math.min(left, this.#samplesPerInterval - this.#samples);
+      this.#samples += step;
+      left -= step;
+      if (this.#samples === this.#samplesPerInterval) this.#endInterval();
+    }
+  }
+
   /** Pairs of bytes, min and max, for `readPeaks`. Empty without samples. */
   bytes(): Buffer {
     const rest = this.#samples > 0 ? [this.#min >> 8, this.#max >> 8] : [];

@@ -37,7 +37,10 @@ export function durationMs(format: LiveFormat, bytes: number): number {
 export function decodeSamples(encoding: LiveEncoding, bytes: Uint8Array): Int16Array {
   if (encoding !== 'pcm_s16le') {
     const table = G711_TABLES[encoding];
-    return Int16Array.from(bytes, (byte) => table[byte]!);
+    const samples = new Int16Array(bytes.length);
+    // Int16Array.from takes ten times as long.
+    for (let at = 0; at < samples.length; at++) samples[at] = table[bytes[at]!]!;
+    return samples;
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const samples = new Int16Array(bytes.byteLength >> 1);

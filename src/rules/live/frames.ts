@@ -1,15 +1,17 @@
 import { bytesPerFrame, decodeSamples, type LiveFormat } from './encoding.ts';
 import { Resampler } from './resampler.ts';
 
+/** Whole frames that the client has lost. */
+export type Gap = { gapFrames: number };
+
 /** Zero as a byte of each encoding. */
 const SILENCE = { pcm_s16le: 0, mulaw: 0xff, alaw: 0xd5 } as const;
-const SILENCE_BLOCK_BYTES = 65_536;
 
 /** Frames of 10 ms at 16,000 samples per second from the bytes of a session, however they are divided. */
 export class FrameReader {
   readonly #format: LiveFormat;
   readonly #frameBytes: number;
-  readonly #resampler: Resampler;
+  #resampler: Resampler;
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(format: LiveFormat) {
@@ -32,17 +34,30 @@ export class FrameReader {
     this.#rest = Uint8Array.from(all.subarray(complete));
   }
 
+  /**
+   * Passes over bytes that the client has lost: they are silence in the frames that they share with other bytes. The
+   * work is the same for any number of bytes.
+   */
+  *skip(bytes: number): Generator<Int16Array | Gap> {
+    const first = this.#rest.length === 0 ? 0 : Math.min(bytes, this.#frameBytes - this.#rest.length);
+    yield* this.push(this.#silence(first));
+    const gapFrames = Math.floor((bytes - first) / this.#frameBytes);
+    if (gapFrames > 0) {
+      this.#resampler = new Resampler(this.#format.sampleRate);
+      yield { gapFrames };
+    }
+    yield* this.push(this.#silence(bytes - first - gapFrames * this.#frameBytes));
+  }
+
   /** The last frame, filled with silence; none where the bytes ended with a frame. Half a sample is dropped. */
   *end(): Generator<Int16Array> {
     if (this.#rest.length === 0) return;
     if (this.#format.encoding === 'pcm_s16le') this.#rest = this.#rest.subarray(0, this.#rest.length & ~1);
-    for (const silence of silentBytes(this.#format, this.#frameBytes - this.#rest.length)) yield* this.push(silence);
+    yield* this.push(this.#silence(this.#frameBytes - this.#rest.length));
   }
-}
 
-/** Silence in the encoding of the session, in blocks of at most 64 KiB. */
-export function* silentBytes({ encoding }: LiveFormat, bytes: number): Generator<Uint8Array> {
-  for (let left = bytes; left > 0; left -= SILENCE_BLOCK_BYTES) {
-    yield new Uint8Array(Math.min(left, SILENCE_BLOCK_BYTES)).fill(SILENCE[encoding]);
+  /** @param bytes  at most a frame */
+  #silence(bytes: number): Uint8Array {
+    return new Uint8Array(bytes).fill(SILENCE[this.#format.encoding]);
   }
 }

@@ -54,7 +54,7 @@ export function framePower(frame: Int16Array): number {
  */
 export class LiveSegments {
   readonly #options: SegmentOptions;
-  readonly #floor = new LowestPower();
+  #floor = new LowestPower();
   /** Powers of the frames of the last 5 s of the segment, for the cut. */
   #powers: number[] = [];
   /** The next frame. */
@@ -93,6 +93,21 @@ export class LiveSegments {
   /** Ends the open segment at the last frame that was pushed; null while there is none. */
   end(reason: 'finalize' | 'finish'): SegmentChange | null {
     return this.#start === null ? null : this.#endAt({ end: this.#frame, until: this.#frame, reason });
+  }
+
+  /**
+   * Passes over frames that the client has lost: the open segment ends before them, and the next begins after them. The
+   * floor is that of the start of a session, which decides as 3 s of silence do.
+   */
+  skip(frames: number): SegmentChange | null {
+    const end = Math.min(this.#frame, this.#speechEnd + POST_ROLL);
+    this.#frame += frames;
+    const ended = this.#start === null ? null : this.#endAt({ end, until: this.#frame, reason: 'endpoint' });
+    this.#until = this.#frame;
+    this.#speechFrames = 0;
+    this.#speechEnd = this.#frame;
+    this.#floor = new LowestPower();
+    return ended;
   }
 
   /** How many of the last frames the next segment may begin with. */

@@ -1,6 +1,8 @@
 /** Audio of a session that is not committed: consecutive bytes, or for `bytes` of length 0 a gap. */
 export type AudioChunk = { startByte: number; length: number; bytes: Buffer };
 
+// What a gap costs in memory and as a row.
+const GAP_BYTES = 512;
 // Rows of this size are read again in small steps.
 const CHUNK_MAX_BYTES = 65_536;
 const FIRST_TAIL_BYTES = 8_192;
@@ -24,9 +26,9 @@ export class PendingAudio {
     return this.#end;
   }
 
-  /** Bytes that wait. */
+  /** Bytes that wait, with some for each gap. */
   get size(): number {
-    return this.#chunks.reduce((sum, { bytes }) => sum + bytes.length, this.#tailLength);
+    return this.#chunks.reduce((sum, { bytes }) => sum + (bytes.length || GAP_BYTES), this.#tailLength);
   }
 
   append(bytes: Uint8Array): void {
