@@ -212,6 +212,27 @@ def test_what_is_no_longer_kept_is_logged(
     assert "evt_0" in caplog.text
 
 
+def test_now_is_the_time_of_the_call_also_when_the_first_connections_bring_no_frame(
+    either: MakeEither, delays: list[float]
+) -> None:
+    empty = stream()
+    empty.headers["Date"] = "Sat, 21 Nov 2026 11:30:00 GMT"
+    one = either(answers(empty, empty, error(401, "unauthenticated")))
+    other = either(answers(httpx.ReadError("cut"), httpx.ReadError("cut"), error(401, "unauthenticated")))
+
+    for each in (one, other):
+        with pytest.raises(UnauthenticatedError):
+            each.take(lambda client: client.events.follow(after="now"))
+
+    afters = [request.url.params["after"] for request in one.requests]
+    assert afters[0] == "now"
+    assert afters[1] == afters[2]
+    assert "2026-11-21T11:29:58" < afters[1] <= "2026-11-21T11:30:00.000Z"
+    afters = [request.url.params["after"] for request in other.requests]
+    assert afters[0] == "now"
+    assert afters[1] == afters[2] != "now"
+
+
 def test_the_stream_of_an_account_leaves_out_what_came(either: MakeEither, delays: list[float]) -> None:
     rows = [("job", job("queued")), ("job", job("completed")), ("delivery", {"id": "dlv_1"})]
     one = either(answers(stream(*rows), stream(*rows, ("job", job("failed")))))

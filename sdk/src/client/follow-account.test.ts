@@ -38,9 +38,9 @@ const text = (frames: Frame[]) =>
     .join('');
 
 const stream =
-  (frames: Frame[], then: 'cut' | 'end' | 'stay'): Step =>
+  (frames: Frame[], then: 'cut' | 'end' | 'stay', date = 'Sat, 21 Nov 2026 09:30:00 GMT'): Step =>
   (_request: unknown, response: ServerResponse) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': 'text/event-stream', date });
     response.write(`retry: 2000\n\n${text(frames)}`, () => {
       if (then === 'cut') response.destroy();
       if (then === 'end') response.end();
@@ -86,6 +86,28 @@ test('after each cut the stream goes on from the last frame, and what comes agai
     [searchParams.get('topics'), searchParams.get('types')],
     ['events', 'webhook.test,transcription.failed'],
   );
+});
+
+test('"now" is the time of the call by the clock of the service, also when the first connections bring no frame', async () => {
+  // 2 h ahead of the clock of the client.
+  const date = 'Sat, 21 Nov 2026 11:30:00 GMT';
+  await using server = await openScriptedServer([
+    stream([], 'cut', date),
+    stream([], 'end', 'Sat, 21 Nov 2026 11:31:00 GMT'),
+    REVOKED,
+  ]);
+
+  await assert.rejects(Array.fromAsync(clientOf(server).client.events.follow({ after: 'now' })), UnauthenticatedError);
+
+  assert.deepEqual(afters(server), [null, '2026-11-21T11:30:00.000Z', '2026-11-21T11:30:00.000Z']);
+});
+
+test('where no answer comes, "now" is the time of the call by the clock of the client', async () => {
+  await using server = await openScriptedServer(['cut', 'cut', REVOKED]);
+
+  await assert.rejects(Array.fromAsync(clientOf(server).client.stream()), UnauthenticatedError);
+
+  assert.deepEqual(afters(server), [null, '2026-11-21T09:30:00.000Z', '2026-11-21T09:30:00.000Z']);
 });
 
 test('a frame that was not handled is asked for again', async () => {

@@ -39,12 +39,19 @@ const MAX_KNOWN = 10_000;
 export async function* followAccount(http: Transport, options: StreamOptions = {}): AsyncGenerator<StreamFrame> {
   const { after, types, topics, onConnection, ...rest } = options;
   const known = new Set<string>();
-  let lastId = after ?? null;
+  const { clock } = http;
+  const startedMs = clock.now();
+  let lastId = after === undefined || after === 'now' ? null : after;
+  // "now" is the start of this call, also when the first connections bring no frame.
+  const pinStart = (serviceNowMs: number) => {
+    lastId ??= new Date(serviceNowMs - (clock.now() - startedMs)).toISOString();
+  };
+  const onOpen = (headers: Headers) => pinStart(Date.parse(headers.get('date') ?? '') || clock.now());
   for (let failures = 0; ; failures++) {
     let lost: VerbatimError;
     try {
       const query = { topics, types, after: lastId };
-      for await (const { event, id, data } of http.events('/v1/stream', { ...rest, query })) {
+      for await (const { event, id, data } of http.events('/v1/stream', { ...rest, query, onOpen })) {
         const frame = { type: event, data: parseData(data), resumeId: id ?? lastId } as StreamFrame;
         if (frame.type === 'hello') onConnection?.({ state: 'connected' });
         failures = 0;
@@ -57,10 +64,11 @@ export async function* followAccount(http: Transport, options: StreamOptions = {
       if (!(error instanceof VerbatimError && error.isRetryable)) throw error;
       lost = error;
     }
+    pinStart(clock.now());
     const backoffMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures) * (1 - Math.random() / 4);
     const retryInMs = Math.max(backoffMs, lost.retryAfterMs ?? 0);
     onConnection?.({ state: 'lost', error: lost, retryInMs });
-    await http.clock.sleep(retryInMs, rest.signal);
+    await clock.sleep(retryInMs, rest.signal);
     throwIfAborted(rest.signal);
   }
 }

@@ -26,6 +26,8 @@ export type Call = RequestOptions & {
   isRepeatable?: (() => boolean) | undefined;
   /** The time limit ends with the headers of the answer. */
   isStream?: boolean | undefined;
+  /** Of a stream: called with the headers of the answer, before its first event. */
+  onOpen?: ((headers: Headers) => void) | undefined;
 };
 
 export type TransportOptions = ClientOptions & {
@@ -97,7 +99,9 @@ export class Transport {
     const open = { ...call, headers, isStream: true, maxRetries: 0 };
     const answer = await this.send('GET', path, open, async (answer) => answer);
     try {
-      yield* readEventStream(readStream(answer), this.clock, signal);
+      const body = readStream(answer);
+      call.onOpen?.(answer.headers);
+      yield* readEventStream(body, this.clock, signal);
     } catch (error) {
       // Rather than that the stream was cut.
       throwIfAborted(signal);

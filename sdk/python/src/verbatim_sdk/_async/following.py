@@ -10,6 +10,7 @@ from .._core.following import (
     KnownRows,
     KnownUpdates,
     StreamFrame,
+    StreamPlace,
     has_ended,
     is_end,
     updates_of,
@@ -73,26 +74,29 @@ async def follow_account(
     would not change, such as UnauthenticatedError when the key is revoked.
     """
     known = KnownRows()
+    place = StreamPlace(after)
     failures = 0
     while True:
         failures += 1
         retry_after = 0.0
-        request: Request[Any] = get("/v1/stream", **query, after=after)
+        request: Request[Any] = get("/v1/stream", **query, after=place.after)
         try:
-            async with aclosing(transport.frames(request, options)) as frames:
+            opened = transport.frames(request, options, on_open=lambda headers: place.pin(headers.get("date")))
+            async with aclosing(opened) as frames:
                 async for received in frames:
                     failures = 1
                     if received.event == "comment":
                         continue
-                    frame = StreamFrame(received.event, received.data, received.id or after)
+                    frame = StreamFrame(received.event, received.data, received.id or place.after)
                     if known.add(frame):
                         yield frame
                     # The consumer has taken the frame.
-                    after = frame.resume_id
+                    place.after = frame.resume_id
         except VerbatimError as error:
             if not error.is_retryable:
                 raise
             retry_after = (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0
+        place.pin(None)
         await sleep(max(retry_after, reconnect_seconds(failures)))
 
 

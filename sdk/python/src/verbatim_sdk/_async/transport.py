@@ -67,17 +67,20 @@ class AsyncTransport:
         options: RequestOptions | None = None,
         *,
         silence: float = STREAM_SILENCE_SECONDS,
+        on_open: Callable[[httpx.Headers], None] = lambda _headers: None,
     ) -> AsyncGenerator[Frame, None]:
         """
         The server-sent events of one connection, comments included, until it ends or is cut.
 
         The opening is not repeated here: those who follow a stream open it again under rules of their own.
 
+        - `on_open`: called with the headers of the answer, before its first frame
         - `silence`: seconds without a byte after which the connection counts as dead
         """
         opening: RequestOptions = {**(options or {}), "timeout": silence, "max_retries": 0}
         parser = SseParser()
         async with self.stream(replace(request, accept=EVENT_STREAM), opening, is_read=False) as response:
+            on_open(response.headers)
             try:
                 async for chunk in response.aiter_bytes():
                     for frame in parser.feed(chunk):

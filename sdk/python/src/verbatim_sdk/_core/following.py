@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from .answers import read_data
@@ -151,6 +154,28 @@ def streamed_event(frame: StreamFrame) -> StreamedEvent | None:
         resume_id=frame.resume_id,
         resent_to=data.get("webhook_id"),
     )
+
+
+class StreamPlace:
+    """
+    Where a stream goes on after a cut. `now` is the start of the call, also when the first connections bring no frame.
+    """
+
+    def __init__(self, after: str) -> None:
+        #: As `after` of the next connection.
+        self.after = after
+        self._started = time.monotonic()
+
+    def pin(self, date: str | None) -> None:
+        """The service has answered, with this `Date`, or has not answered: from now on `now` is a time."""
+        if self.after != "now":
+            return
+        try:
+            now = parsedate_to_datetime(date or "")
+        except ValueError:
+            now = datetime.now(timezone.utc)
+        start = now - timedelta(seconds=time.monotonic() - self._started)
+        self.after = start.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class KnownRows:
