@@ -4,16 +4,18 @@ import { AudioError, AudioGoneError, noSound, tooLong } from '../audio-error.ts'
 import { openPlainWav, type ReadOptions } from '../plain-wav.ts';
 import { openSandboxed, type SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { type Frames, fillHoles } from './fill-holes.ts';
+import { StereoMixer } from './mix-stereo.ts';
 import type { AudioOptions } from './probe.ts';
+import { TIMED_OUTPUT, type TimedSamples, TimedSamplesReader } from './timed-samples.ts';
 
-const BYTES_PER_SAMPLE = 2;
 const MEMORY_MAX_BYTES = 2 ** 30;
 // The slowest codec measured decodes 500 times faster than real time; this allows for a machine 50 times slower.
 const CPU_SECONDS = { base: 60, perAudioSecond: 1 / 10 };
 // Counts only the time that ffmpeg takes for a chunk: between chunks, decoding pauses while the engine transcribes.
 const STALL_MAX_MS = 60_000;
-/** All channels as one. */
-const MIXED = ['-ac', '1', '-f', 's16le'];
+/** More than two channels are mixed to two by their loudspeakers. */
+const ONE_OR_TWO_CHANNELS = 'aformat=channel_layouts=mono|stereo';
 
 /**
  * @property track  index of the audio track; the first when absent
@@ -22,7 +24,8 @@ const MIXED = ['-ac', '1', '-f', 's16le'];
 export type DecodeOptions = AudioOptions & ReadOptions & { stallMaxMs?: number; track?: number };
 
 /**
- * An audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed.
+ * An audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed. Each sample
+ * stands where a player plays it.
  * The limit applies to the decoded samples, whatever the header claims.
  * @throws AudioError  when nothing can be decoded, or the audio is longer than the limit
  * @throws AudioGoneError  when there is no file, or only a part of it
@@ -31,7 +34,7 @@ export async function* decodePcm(path: string, options: DecodeOptions): AsyncGen
   const { maxAudioSeconds, signal, track = 0 } = options;
   const plain = track === 0 ? await openPlainWav(path, options).catch(rethrowGone) : null;
   let samples = 0;
-  for await (const pcm of plain ?? wholeFrames(decodeSandboxed(path, MIXED, options), 1)) {
+  for await (const pcm of plain ?? mixed(decodeSandboxed(path, ONE_OR_TWO_CHANNELS, options))) {
     signal?.throwIfAborted();
     samples += pcm.length;
     if (samples > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
@@ -40,19 +43,25 @@ export async function* decodePcm(path: string, options: DecodeOptions): AsyncGen
   signal?.throwIfAborted();
 }
 
+async function* mixed(frames: AsyncIterable<Frames>): AsyncGenerator<Pcm> {
+  const mixer = new StereoMixer();
+  for await (const chunk of frames) yield mixer.mix(chunk);
+}
+
 /**
- * The output of ffmpeg, in the sandbox, for an audio track at 16 000 samples per second and channel.
- * @param output  ffmpeg's options for the channels and the form of the output
- * @throws AudioError, AudioGoneError  as `decodePcm`, but for the limit of the length
+ * An audio track, decoded by ffmpeg in the sandbox: 16 000 samples per second and channel, with silence where its
+ * timestamps have holes.
+ * @param filter  of ffmpeg, for the channels; null for all of them
+ * @throws AudioError, AudioGoneError  as `decodePcm`; for the limit of the length only where a hole goes beyond it
  */
 export async function* decodeSandboxed(
   path: string,
-  output: readonly string[],
+  filter: string | null,
   options: DecodeOptions,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Frames> {
   const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS, track = 0, sizeBytes = 0 } = options;
   if ((await stat(path).catch(rethrowGone)).size < sizeBytes) throw new AudioGoneError();
-  const sandboxed = await openSandboxed('ffmpeg', [...decodeArguments(maxAudioSeconds, track), ...output, 'pipe:1'], {
+  const sandboxed = await openSandboxed('ffmpeg', decodeArguments(track, filter), {
     tools,
     input: path,
     signal,
@@ -60,13 +69,17 @@ export async function* decodeSandboxed(
     cpuMaxSeconds: Math.ceil(CPU_SECONDS.base + maxAudioSeconds * CPU_SECONDS.perAudioSecond),
   }).catch(rethrowGone);
   try {
-    let bytes = 0;
-    for await (const chunk of withStallLimit(sandboxed, stallMaxMs)) {
-      bytes += chunk.length;
-      yield chunk;
+    let samples = 0;
+    const blocks = readBlocks(withStallLimit(sandboxed, stallMaxMs));
+    for await (const frames of fillHoles(blocks, {
+      maxSeconds: maxAudioSeconds,
+      tooLong: () => tooLong(maxAudioSeconds),
+    })) {
+      samples += frames.samples.length;
+      yield frames;
     }
     signal?.throwIfAborted();
-    await assertDecoded(sandboxed, bytes);
+    await assertDecoded(sandboxed, samples);
   } finally {
     sandboxed.close();
   }
@@ -76,14 +89,18 @@ function rethrowGone(cause: NodeJS.ErrnoException): never {
   throw cause.code === 'ENOENT' ? new AudioGoneError({ cause }) : cause;
 }
 
-function decodeArguments(maxAudioSeconds: number, track: number): string[] {
+function decodeArguments(track: number, filter: string | null): string[] {
   return [
-    ...['-nostdin', ...UNTRUSTED_INPUT],
-    // Before -i it limits the input: decoded silence is a thousand times the size of its file. One second past the
-    // limit shows that the audio is too long.
-    ...['-t', String(maxAudioSeconds + 1), ...INPUT],
+    ...['-nostdin', ...UNTRUSTED_INPUT, ...INPUT],
     ...['-map', `0:a:${track}`, '-vn', '-sn', '-dn', '-ar', String(SAMPLE_RATE)],
+    ...(filter === null ? [] : ['-af', filter]),
+    ...[...TIMED_OUTPUT, 'pipe:1'],
   ];
+}
+
+async function* readBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<TimedSamples[]> {
+  const reader = new TimedSamplesReader();
+  for await (const chunk of chunks) yield reader.push(chunk);
 }
 
 async function* withStallLimit(sandboxed: SandboxedProcess, stallMaxMs: number): AsyncGenerator<Buffer> {
@@ -96,30 +113,13 @@ async function* withStallLimit(sandboxed: SandboxedProcess, stallMaxMs: number):
   }
 }
 
-/**
- * Bytes as samples, copied, in chunks of whole frames of so many channels;
- * a frame may be split over two chunks of bytes.
- */
-export async function* wholeFrames(chunks: AsyncIterable<Buffer>, channels: number): AsyncGenerator<Pcm> {
-  const frameBytes = channels * BYTES_PER_SAMPLE;
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const used = bytes.length - (bytes.length % frameBytes);
-    const pcm = new Int16Array(used / BYTES_PER_SAMPLE);
-    bytes.copy(Buffer.from(pcm.buffer), 0, 0, used);
-    rest = bytes.subarray(used);
-    if (used > 0) yield pcm;
-  }
-}
-
-async function assertDecoded(sandboxed: SandboxedProcess, bytes: number): Promise<void> {
+async function assertDecoded(sandboxed: SandboxedProcess, samples: number): Promise<void> {
   const { code } = await sandboxed.ended;
   const cause = new Error(`ffmpeg ended with ${code}: ${sandboxed.stderrEnd()}`);
   if (code === null) throw new AudioError('The audio takes too much time or memory to decode.', { cause });
-  if (code !== 0 && bytes > 0) {
+  if (code !== 0 && samples > 0) {
     throw new AudioError('The audio cannot be decoded to its end; the file may be damaged.', { cause });
   }
   // ffmpeg ends with 0 for a truncated file, after its samples, and for some damaged files, without any.
-  if (bytes === 0) throw noSound(cause);
+  if (samples === 0) throw noSound(cause);
 }

@@ -2,7 +2,13 @@ import { type AudioTrack, audioTrack, TRACKS_MAX } from '../../rules/channels/au
 
 /** The requested part of ffprobe's JSON output; every field may be missing, most numbers are text. */
 export type ProbedFile = {
-  format?: { format_name?: string; duration?: string; bit_rate?: string; tags?: { major_brand?: string } };
+  format?: {
+    format_name?: string;
+    start_time?: string;
+    duration?: string;
+    bit_rate?: string;
+    tags?: { major_brand?: string };
+  };
   streams?: ProbedStream[];
 };
 export type ProbedStream = {
@@ -10,10 +16,11 @@ export type ProbedStream = {
   codec_name?: string;
   sample_rate?: string;
   channels?: number;
+  start_time?: string;
   duration?: string;
   bits_per_sample?: number;
   disposition?: { attached_pic?: number; default?: number };
-  /** DURATION is the length of a Matroska track, such as 00:00:08.640000000. */
+  /** DURATION is the end of a Matroska track, such as 00:00:08.640000000. */
   tags?: { DURATION?: string; language?: string; title?: string };
 };
 
@@ -50,15 +57,21 @@ export function reasonToRefuse(file: ProbedFile, index: number): string | null {
   return null;
 }
 
-/** The length of an audio track in seconds, as the file claims it; null when it claims none. */
+/**
+ * The end of an audio track in seconds after the start of the file, as the file claims it; null when it claims none.
+ * A track that starts later than the file, such as after the first picture, begins with silence for a player.
+ */
 export function claimedSeconds(file: ProbedFile, index: number, sizeBytes: number): number | null {
   const audio = audioStreams(file)[index];
-  // The track's own length comes first: a video may be longer than its audio.
-  const claimed =
-    [audio?.duration, taggedSeconds(audio), file.format?.duration].map(Number).find((seconds) => seconds > 0) ?? null;
+  const startSeconds = Math.max(0, Number(audio?.start_time ?? 0) - Number(file.format?.start_time ?? 0)) || 0;
+  // The track's own length comes first: a video may be longer than its audio. Of FLAC in Matroska, `duration` is that of
+  // the video.
+  const ends = [taggedEndSeconds(audio), Number(audio?.duration) + startSeconds, Number(file.format?.duration)];
+  const claimed = ends.find((seconds) => seconds > 0) ?? null;
   const bytesPerSecond = plainBytesPerSecond(audio);
+  if (bytesPerSecond === null) return claimed;
   // Uncompressed audio cannot be longer than the file's size allows.
-  return bytesPerSecond === null ? claimed : Math.min(sizeBytes / bytesPerSecond, claimed ?? Number.POSITIVE_INFINITY);
+  return Math.min(startSeconds + sizeBytes / bytesPerSecond, claimed ?? Number.POSITIVE_INFINITY);
 }
 
 /** A short name of the container, such as mp3, m4a or webm; the file's own name plays no part. */
@@ -75,9 +88,9 @@ function audioStreams(file: ProbedFile): ProbedStream[] {
   return (file.streams ?? []).filter((stream) => stream.codec_type === 'audio');
 }
 
-function taggedSeconds(audio: ProbedStream | undefined): number | undefined {
+function taggedEndSeconds(audio: ProbedStream | undefined): number {
   const parts = /^(\d+):(\d{2}):(\d{2}(?:\.\d+)?)$/.exec(audio?.tags?.DURATION ?? '');
-  return parts ? Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]) : undefined;
+  return parts ? Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]) : Number.NaN;
 }
 
 function plainBytesPerSecond(audio: ProbedStream | undefined): number | null {

@@ -162,9 +162,9 @@ type RunBounds = SandboxBounds & { wallMs: number; stdoutMaxBytes: number };
 /** Null for a file that is not media. */
 async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time' | null> {
   const entries = [
-    'format=format_name,duration,bit_rate',
+    'format=format_name,start_time,duration,bit_rate',
     'format_tags=major_brand',
-    'stream=codec_type,codec_name,sample_rate,channels,duration,bits_per_sample',
+    'stream=codec_type,codec_name,sample_rate,channels,start_time,duration,bits_per_sample',
     'stream_disposition=attached_pic,default',
     'stream_tags=DURATION,language,title',
   ];

@@ -14,5 +14,3 @@ export async function* decodePcm(path: string): AsyncGenerator<Int16Array> {
 export function decodeSandboxed(): never {
   throw new Error('not simulated');
 }
-
-export const wholeFrames = decodeSandboxed;
