@@ -14,6 +14,14 @@ export class TransportError extends Error {
   }
 }
 
+/** No name can be resolved at present: nothing was sent, and it is not the receiver's fault. */
+export class NameServersAwayError extends Error {
+  constructor(options: { cause: unknown }) {
+    super('the name servers of this machine do not answer', options);
+    this.name = 'NameServersAwayError';
+  }
+}
+
 /** Names neither the rule nor the address: either would tell an attacker about the operator's network. */
 export function forbiddenAddress(): TransportError {
   return new TransportError('forbidden_address', 'The receiver is at an address that webhooks may not point to.');

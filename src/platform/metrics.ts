@@ -160,6 +160,11 @@ function deliveries(registers: Registry[]) {
       aggregator: 'max',
       registers,
     }),
+    attemptsWithoutNameServers: new Counter({
+      name: 'verbatim_attempts_without_name_servers_total',
+      help: 'Attempts that were put off because the name servers of the machine do not answer.',
+      registers,
+    }),
     deliveriesFoundLate: new Counter({
       name: 'verbatim_deliveries_found_late_total',
       help: 'Webhooks with a due delivery that only the search each minute found, as its transaction committed very late.',

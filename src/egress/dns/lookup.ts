@@ -1,5 +1,7 @@
 import dns from 'node:dns/promises';
+import { isNameServerAnswer } from '../../rules/network/name-servers.ts';
 import { isLocalName } from '../../rules/network/url-guard.ts';
+import { codeOf } from '../transport-error.ts';
 import { type HostsFile, openHostsFile } from './hosts-file.ts';
 
 /**
@@ -66,4 +68,18 @@ async function queryNameServers(hostname: string, signal: AbortSignal): Promise<
 function failureOf(answers: PromiseSettledResult<string[]>[]): unknown {
   const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
   return failures.find((failure) => (failure as NodeJS.ErrnoException).code !== 'ENODATA') ?? failures[0];
+}
+
+/**
+ * Whether a name server of /etc/resolv.conf answers a question about the root zone, which exists everywhere. A refusal
+ * is an answer: servers of closed networks know their own names only. Takes up to 3 s, never rejects.
+ */
+export async function askRootServers(): Promise<boolean> {
+  const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 2 });
+  try {
+    await resolver.resolveNs('.');
+    return true;
+  } catch (cause) {
+    return isNameServerAnswer(codeOf(cause));
+  }
 }

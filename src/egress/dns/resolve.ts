@@ -1,7 +1,16 @@
-import { type Lookup, openLookup } from './lookup.ts';
+import { isNameServerAnswer } from '../../rules/network/name-servers.ts';
+import { codeOf } from '../transport-error.ts';
+import { askRootServers, type Lookup, openLookup } from './lookup.ts';
 
 /** A lookup in progress. */
-export type RunningLookup = { addresses: Promise<string[]> };
+export type RunningLookup = {
+  addresses: Promise<string[]>;
+  /**
+   * After a failure: whether no name can be resolved at present, because the name servers of this machine do not answer.
+   * Takes up to 3 s.
+   */
+  areNameServersAway(): Promise<boolean>;
+};
 
 // More than an account has webhooks. Names that hang use up the lookups of their own account only.
 const MAX_PER_ACCOUNT = 8;
@@ -20,6 +29,8 @@ type LookupOptions = {
 };
 type Waiter = { hostname: string; accountId: string; admit(lookup: RunningLookup | null): void };
 type Running = RunningLookup & { stop(): void };
+/** Resolves to whether the name servers of this machine answer. */
+export type AskNameServers = () => Promise<boolean>;
 
 /**
  * Limits DNS lookups: at most 8 at once per account, and the next one is for the account with the fewest in progress.
@@ -30,10 +41,14 @@ export class Resolver {
   readonly #running = new Map<string, Running>();
   readonly #countByAccount = new Map<string, number>();
   readonly #waiters = new Set<Waiter>();
+  readonly #askNameServers: AskNameServers;
   #recentCount = 0;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
+  #asking: Promise<boolean> | null = null;
 
-  constructor(lookup: Lookup = openLookup()) {
+  constructor(lookup: Lookup = openLookup(), askNameServers: AskNameServers = askRootServers) {
     this.#lookup = lookup;
+    this.#askNameServers = askNameServers;
   }
 
   /**
@@ -42,7 +57,7 @@ export class Resolver {
    */
   startLookup(hostname: string, { accountId, maxWaitMs }: LookupOptions): Promise<RunningLookup | null> {
     const shared = this.#running.get(hostname);
-    if (shared) return Promise.resolve({ addresses: shared.addresses });
+    if (shared) return Promise.resolve(shared);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.admit(null), maxWaitMs);
       const waiter: Waiter = {
@@ -69,8 +84,7 @@ export class Resolver {
     while (this.#recentCount < MAX_RECENT && this.#running.size < MAX_LOOKUPS) {
       const next = this.#nextWaiter();
       if (!next) return;
-      const { addresses } = this.#running.get(next.hostname) ?? this.#start(next);
-      next.admit({ addresses });
+      next.admit(this.#running.get(next.hostname) ?? this.#start(next));
     }
   }
 
@@ -98,7 +112,13 @@ export class Resolver {
     const timer = setTimeout(stop, LOOKUP_MS);
     const endRecent = this.#countRecent();
     this.#addToAccount(accountId, 1);
-    const addresses = Promise.race([this.#lookup(hostname, abort.signal), timedOut.promise]).finally(() => {
+    const startedAtMs = performance.now();
+    const looked = this.#lookup(hostname, abort.signal);
+    looked.then(
+      () => this.#noteAnswer(),
+      (cause) => isNameServerAnswer(codeOf(cause)) && this.#noteAnswer(),
+    );
+    const addresses = Promise.race([looked, timedOut.promise]).finally(() => {
       clearTimeout(timer);
       this.#running.delete(hostname);
       this.#addToAccount(accountId, -1);
@@ -107,9 +127,22 @@ export class Resolver {
     });
     // The attempt may end before the lookup does; its error is then not handled elsewhere.
     addresses.catch(() => undefined);
-    const running = { addresses, stop };
+    const areNameServersAway = async () => this.#answeredAtMs < startedAtMs && !(await this.#doNameServersAnswer());
+    const running = { addresses, areNameServersAway, stop };
     this.#running.set(hostname, running);
     return running;
+  }
+
+  #noteAnswer(): void {
+    this.#answeredAtMs = performance.now();
+  }
+
+  /** One question at a time, for all lookups that failed. */
+  #doNameServersAnswer(): Promise<boolean> {
+    this.#asking ??= this.#askNameServers().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
   }
 
   #addToAccount(accountId: string, change: 1 | -1): void {

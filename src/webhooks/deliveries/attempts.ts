@@ -1,4 +1,5 @@
 import { logFailure } from '../../db/database.ts';
+import { NameServersAwayError } from '../../egress/transport-error.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { timeOfId } from '../../rules/ids.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
@@ -21,6 +22,9 @@ const STARTS_PER_TURN = 50;
 // A delivery that waited longer in memory may have been erased, by a process whose notification was lost.
 const MAX_WAIT_IN_MEMORY_MS = 5_000;
 const READ_AGAIN_MS = 1_000;
+/** While no name can be resolved, each delivery is tried so often. */
+const NAME_SERVERS_AWAY_MS = 2_000;
+const LOG_NAME_SERVERS_EVERY_MS = 60_000;
 const MIN_POSTPONE_MS = 60_000;
 const MAX_POSTPONE_MS = 3_600_000;
 // The ids of erased events in memory: more than are erased while an attempt opens its connection.
@@ -35,6 +39,7 @@ export class Attempts {
   readonly #unreadableWebhooks = new Set<string>();
   /** The ids of the events that were erased last, for attempts that are still opening their connection. */
   readonly #erased = new Set<string>();
+  #nameServersLoggedAtMs = Number.NEGATIVE_INFINITY;
   #isStopping = false;
   #isCutOff = false;
   #inFlight = 0;
@@ -152,10 +157,22 @@ export class Attempts {
 
   async #giveUp({ delivery }: Attempt, error: unknown): Promise<void> {
     const { attemptId, webhookId } = delivery;
+    if (error instanceof NameServersAwayError) return this.#waitForNameServers(delivery, error);
     if (error instanceof UnreadableSecret) await this.#postpone(delivery, error);
     // A bug. The search of all webhooks finds the delivery again.
     else this.#parts.log.error({ err: error, attempt_id: attemptId, webhook_id: webhookId }, 'attempt not made');
     this.#settle(delivery, null);
+  }
+
+  /** The same attempt is made later, under the same ids: it does not count, and the delivery log does not show it. */
+  #waitForNameServers(delivery: WaitingDelivery, error: NameServersAwayError): void {
+    const { databaseClock, log, metrics } = this.#parts;
+    const nowMs = databaseClock.nowMs();
+    metrics?.attemptsWithoutNameServers.inc();
+    this.#settle(delivery, { ...delivery, nextAtMs: nowMs + NAME_SERVERS_AWAY_MS });
+    if (nowMs - this.#nameServersLoggedAtMs < LOG_NAME_SERVERS_EVERY_MS) return;
+    this.#nameServersLoggedAtMs = nowMs;
+    log.error({ err: error }, 'deliveries wait: the name servers of this machine do not answer, see /etc/resolv.conf');
   }
 
   /**

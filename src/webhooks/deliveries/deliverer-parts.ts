@@ -3,9 +3,11 @@ import type { DatabaseClock } from '../ownership/database-clock.ts';
 import type { Drops, OwnerRuntime } from './drops.ts';
 import type { WebhookCache } from './webhook-cache.ts';
 
+export type DelivererMetrics = Pick<Metrics, 'deliveriesFoundLate' | 'attemptsWithoutNameServers'>;
+
 /** What the parts of a deliverer share. */
 export type DelivererParts = OwnerRuntime & {
-  metrics?: Pick<Metrics, 'deliveriesFoundLate'> | undefined;
+  metrics?: DelivererMetrics | undefined;
   monotonicMs: () => number;
   databaseClock: DatabaseClock;
   webhooks: WebhookCache;

@@ -1,7 +1,7 @@
 import { logFailure } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
+import type { AskNameServers } from '../../egress/dns/resolve.ts';
 import { makeId, waitAtMost } from '../../platform/clock.ts';
-import type { Metrics } from '../../platform/metrics.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { openPoster } from '../http-client/post.ts';
@@ -12,7 +12,7 @@ import { openHeaderReader } from '../secrets/own-headers.ts';
 import type { SecretsRuntime } from '../secrets/secrets.ts';
 import { openSigners } from '../secrets/signers.ts';
 import { Attempts } from './attempts.ts';
-import type { DelivererParts } from './deliverer-parts.ts';
+import type { DelivererMetrics, DelivererParts } from './deliverer-parts.ts';
 import { Drops } from './drops.ts';
 import type { WaitingDelivery } from './due-store.ts';
 import { Reader } from './reader.ts';
@@ -24,10 +24,12 @@ import { WebhookCache } from './webhook-cache.ts';
 /** What a deliverer runs on. */
 export type DelivererRuntime = SecretsRuntime &
   RecorderRuntime & {
-    metrics?: Pick<Metrics, 'deliveriesFoundLate'>;
+    metrics?: DelivererMetrics;
     /** Certificates to trust instead of Node's own and NODE_EXTRA_CA_CERTS. */
     ca?: string;
     lookup?: Lookup;
+    /** Whether the name servers of this machine answer; default: a question to them. */
+    askNameServers?: AskNameServers;
     /** Time in ms that does not jump; default: performance.now. */
     monotonicMs?: () => number;
     random?: () => number;
@@ -179,7 +181,15 @@ class Deliverer {
   }
 }
 
-function sendOptionsOf({ config, clock, ca, lookup, secretBox, random }: DelivererRuntime): SendOptions {
+function sendOptionsOf({
+  config,
+  clock,
+  ca,
+  lookup,
+  askNameServers,
+  secretBox,
+  random,
+}: DelivererRuntime): SendOptions {
   const timeoutMs = config.webhookTimeoutMs;
   return {
     poster: openPoster({
@@ -188,6 +198,7 @@ function sendOptionsOf({ config, clock, ca, lookup, secretBox, random }: Deliver
       allowedTargets: config.webhookAllowedTargets,
       ca,
       lookup,
+      askNameServers,
       proxyUrl: config.webhookProxyUrl,
     }),
     signers: openSigners(secretBox),

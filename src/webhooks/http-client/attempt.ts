@@ -3,7 +3,7 @@ import type { AllowedTarget } from '../../config/values.ts';
 import { connectTls } from '../../egress/connect.ts';
 import type { Deadline, Deadlines } from '../../egress/deadlines.ts';
 import type { RunningLookup } from '../../egress/dns/resolve.ts';
-import { codeOf, forbiddenAddress, TransportError } from '../../egress/transport-error.ts';
+import { codeOf, forbiddenAddress, NameServersAwayError, TransportError } from '../../egress/transport-error.ts';
 import type { EgressProxy } from '../../egress/tunnel.ts';
 import { evaluateAddresses, type UrlTarget } from '../../rules/network/url-guard.ts';
 import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
@@ -75,13 +75,19 @@ export class Attempt {
     this.#deadline = context.deadlines.start(context.timeoutMs);
   }
 
-  /** Null when the request was withdrawn before it was sent. */
+  /**
+   * Null when the request was withdrawn before it was sent.
+   * @throws NameServersAwayError
+   */
   async run(): Promise<PostReport | null> {
     try {
       return this.#report({ kind: 'answered', status: await this.#send() });
     } catch (cause) {
       if (cause instanceof Withdrawn) return null;
-      return this.#report(transportResult(cause));
+      const result = transportResult(cause);
+      const isUnresolved = result.kind === 'transport_error' && result.reason === 'dns';
+      if (isUnresolved && (await this.#lookup?.areNameServersAway())) throw new NameServersAwayError({ cause });
+      return this.#report(result);
     } finally {
       if (this.#connection) this.#context.pool.discard(this.#connection);
       this.#deadline.cancel();

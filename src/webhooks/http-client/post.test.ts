@@ -15,6 +15,7 @@ function testPoster(port: number, options: Partial<PosterOptions> = {}) {
     maxWaitMs: TIMEOUT_MS,
     allowedTargets: [{ address: '127.0.0.1', prefixBits: 32, port }],
     ca: testAuthority.cert,
+    askNameServers: async () => true,
     ...options,
   });
   return {

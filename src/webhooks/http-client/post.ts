@@ -2,7 +2,7 @@ import tls from 'node:tls';
 import type { AllowedTarget } from '../../config/values.ts';
 import { Deadlines } from '../../egress/deadlines.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
-import { Resolver } from '../../egress/dns/resolve.ts';
+import { type AskNameServers, Resolver } from '../../egress/dns/resolve.ts';
 import { readProxy } from '../../egress/tunnel.ts';
 import { parseWebhookUrl, type UrlTarget } from '../../rules/network/url-guard.ts';
 import { Attempt, type AttemptContext, type Destination, forbiddenReport, type PostReport } from './attempt.ts';
@@ -23,8 +23,8 @@ export type PostRequest = {
 
 export type Poster = {
   /**
-   * Makes one attempt; never rejects. Null when nothing was sent, because it was withdrawn or a limit was reached for
-   * too long.
+   * Makes one attempt. Null when nothing was sent, because it was withdrawn or a limit was reached for too long.
+   * @throws NameServersAwayError  nothing was sent
    */
   post(request: PostRequest): Promise<PostReport | null>;
   /** Ends all attempts in progress. */
@@ -41,6 +41,7 @@ export type PosterOptions = {
   ca?: string | undefined;
   maxHandshakes?: number;
   lookup?: Lookup | undefined;
+  askNameServers?: AskNameServers | undefined;
   /** CONNECT proxy for all connections, as http:// or https:// URL. */
   proxyUrl?: string | null | undefined;
 };
@@ -71,7 +72,7 @@ class HttpsPoster implements Poster {
     const deadlines = new Deadlines();
     this.#maxLookupWaitMs = Math.min(maxWaitMs, MAX_LOOKUP_WAIT_MS);
     this.#handshakes = new HandshakeLimiter({ permits: maxHandshakes, maxWaitMs, deadlines });
-    this.#resolver = new Resolver(options.lookup);
+    this.#resolver = new Resolver(options.lookup, options.askNameServers);
     this.#context = {
       timeoutMs,
       allowedTargets,
