@@ -1,7 +1,7 @@
 import type { Role } from '../rules/accounts/roles.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 
-/** An account without its balance: what every authenticated request carries. */
+/** An account without its balance. */
 export type Account = {
   id: string;
   /** 0 to 63, see rules/shard.ts: every statement on a hot table names it. */
@@ -9,14 +9,17 @@ export type Account = {
   name: string;
   plan: 'lite' | 'pro';
   unlimited: boolean;
-  /**
-   * Whether something was left to spend when the key was looked up, less than a second ago;
-   * absent where it is not known.
-   */
-  hadCredit?: boolean;
-  /** Whether it was suspended at that time; absent where that is not known. */
-  isSuspended?: boolean;
 };
+
+/** An account as it was when its key was looked up, less than a second ago: what every authenticated request carries. */
+export type CallerAccount = Account & {
+  /** Whether something was left to spend. */
+  hadCredit: boolean;
+  isSuspended: boolean;
+};
+
+/** The account of a caller that was found not to be suspended. Only `requireUnsuspended` makes one. */
+export type PermittedAccount = CallerAccount & { isSuspended: false };
 
 /** The API key of a request, without its secret part; of a user's session the membership. */
 export type CallerKey = {
@@ -33,7 +36,15 @@ export type CallerUser = { id: string; role: Role; isOperator: boolean };
  * Who calls: with an API key, or by a session that began with this key. `sessionId`: null without a session. `user`:
  * null for programs, and for a session that a key began.
  */
-export type Caller = { account: Account; key: CallerKey; sessionId: string | null; user: CallerUser | null };
+export type Caller = {
+  account: CallerAccount;
+  key: CallerKey;
+  sessionId: string | null;
+  user: CallerUser | null;
+};
+
+/** Names the account and the key of an earlier request. A caller without a key is nobody: it is refused. */
+export type CallerName = { shard: number; accountId: string; keyId: string | null };
 
 /** A key that was valid until a time. */
 export type EndedKey = { kind: 'expired' | 'revoked'; keyId: string; accountId: string; endedAt: Date };

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Account, Caller, EndedKey } from '../accounts/account.ts';
+import type { Account, Caller, CallerAccount, EndedKey, PermittedAccount } from '../accounts/account.ts';
 import { canBeKey } from '../rules/accounts/api-key.ts';
 import { permits, type Scope } from '../rules/accounts/scopes.ts';
 import { isFromOwnPage } from '../rules/network/own-page.ts';
@@ -129,8 +129,8 @@ export function requireSession(sessionId: string | null): void {
 }
 
 /** @throws ApiError  403 for a suspended account */
-export function requireUnsuspended({ isSuspended }: Account): void {
-  if (!isSuspended) return;
+export function requireUnsuspended(account: CallerAccount): asserts account is PermittedAccount {
+  if (!account.isSuspended) return;
   throw new ApiError('suspended', 'The account is suspended; ask the operator of the service.');
 }
 

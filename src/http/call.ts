@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import net from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Account } from '../accounts/account.ts';
+import type { CallerAccount } from '../accounts/account.ts';
 import { clientOf } from '../rules/network/client-address.ts';
 import { ApiError } from './api-error.ts';
 import type { OpenStreams } from './connections/open-streams.ts';
@@ -18,7 +18,7 @@ export function callOf(
 ): Call<unknown, unknown, unknown> {
   return {
     // Null for routes without a key; their handlers do not read it.
-    account: request.context.account as Account,
+    account: request.context.account as CallerAccount,
     params: request.params,
     query: request.query,
     body: request.body,

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Account, Actor } from '../accounts/account.ts';
+import type { Actor, CallerAccount } from '../accounts/account.ts';
 import type { Sql } from '../db/database.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 import type { ErrorType } from './api-error.ts';
@@ -81,7 +81,7 @@ export type IncomingUpload = {
 
 /** The arguments of a handler: validated values instead of a request object. */
 export type Call<Params, Query, Body> = {
-  account: Account;
+  account: CallerAccount;
   params: Params;
   query: Query;
   body: Body;

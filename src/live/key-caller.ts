@@ -1,4 +1,4 @@
-import type { Caller } from '../accounts/account.ts';
+import type { Caller, PermittedAccount } from '../accounts/account.ts';
 import { authenticate, requireScope, requireUnsuspended } from '../http/authentication.ts';
 import type { Call } from '../http/route.ts';
 
@@ -14,13 +14,14 @@ export async function keyCaller(
   callers: Callers,
   { note }: Pick<Call<unknown, unknown, unknown>, 'note'>,
   headers: Record<string, string | null>,
-): Promise<Caller> {
+): Promise<Caller & { account: PermittedAccount }> {
   const rawHeaders = Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [name, value]));
   const findCaller = (keyHash: Buffer) => callers.find(keyHash);
   const caller = await authenticate({ method: 'GET', url: '/v1/live', rawHeaders }, { findCaller }, (fields) =>
     note(fields as Parameters<typeof note>[0]),
   );
-  requireUnsuspended(caller.account);
+  const { account } = caller;
+  requireUnsuspended(account);
   requireScope(caller.key, 'jobs:write');
-  return caller;
+  return { ...caller, account };
 }

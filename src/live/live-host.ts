@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.ts';
+import { requireCurrentCaller } from '../accounts/keys/current-caller.ts';
 import { findUsableKeys } from '../accounts/keys/usable-keys.ts';
 import { insufficientBalance } from '../accounts/ledger/insufficient-balance.ts';
 import { missingUnits } from '../accounts/ledger/ledger-store.ts';
@@ -86,7 +87,7 @@ export class LiveHost {
    * Inserts the job of a session, with its first minute held, and does what belongs to the same transaction. Nobody is
    * connected yet.
    * @param id  of the job
-   * @throws ApiError  402 or 403
+   * @throws ApiError  401, 402 or 403
    */
   async create<Result>(id: string, session: NewSession, act: (tx: Sql, job: Job) => Promise<Result>): Promise<Result> {
     const insert = async (tx: Sql) => await act(tx, await this.#insert(tx, id, session));
@@ -95,8 +96,10 @@ export class LiveHost {
 
   async #insert(tx: Sql, id: string, { account, keyId, request, options, tokenHash }: NewSession): Promise<Job> {
     const { config } = this.#runtime;
-    const { shard, id: accountId, unlimited } = account;
-    const planNow = (await lockAccount(tx, account)) ?? account.plan;
+    const { shard, id: accountId } = account;
+    await lockAccount(tx, account);
+    const caller = { shard, accountId, keyId };
+    const { plan: planNow, unlimited } = await requireCurrentCaller(tx, caller, 'jobs:write');
     const most = config.maxLiveSessionsPerAccount[planNow];
     if ((await countLiveSessions(tx, { shard, accountId })) >= most) throw tooMany(most, planNow);
     const units = costUnits(HELD_MS, creditRates(config)[request.plan]);
@@ -163,11 +166,10 @@ export class LiveHost {
     const { db, clock, log } = this.#runtime;
     while (this.#running.size > 0 && !this.#isClosing) {
       await clock.sleep(KEY_CHECK_MS);
-      const held = [...this.#running.values()].flatMap(({ session: { job }, user }) =>
-        job.keyId === null
-          ? []
-          : [{ shard: job.shard, id: job.keyId, accountId: job.accountId, sessionId: null, user }],
-      );
+      const held = [...this.#running.values()].map(({ session: { job }, user }) => {
+        // No key has the empty id: a session without a key ends.
+        return { shard: job.shard, id: job.keyId ?? '', accountId: job.accountId, sessionId: null, user };
+      });
       try {
         const usable = new Set(await findUsableKeys(db, held, 'jobs:write'));
         for (const key of held) if (!usable.has(key)) key.user.keyEnded();

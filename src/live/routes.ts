@@ -1,10 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Account } from '../accounts/account.ts';
-import { findUsableKeys } from '../accounts/keys/usable-keys.ts';
-import { findAccount } from '../accounts/store.ts';
+import { requireCurrentCaller } from '../accounts/keys/current-caller.ts';
 import type { Config } from '../config/settings.ts';
 import { ApiError } from '../http/api-error.ts';
-import { hashKey, requireUnsuspended } from '../http/authentication.ts';
+import { hashKey } from '../http/authentication.ts';
 import { offeredProtocols, requireHandshake } from '../http/handshakes/handshake.ts';
 import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { type Static, Type } from '../http/schema.ts';
@@ -131,7 +129,7 @@ function connectRoute(api: LiveApi): Route {
       const job = await findJob(api.db, key);
       if (job === null) throw notFound();
       if (isTerminal(job.state)) throw ended(job);
-      await requireUsableKey(api, job);
+      await requireCurrentCaller(api.db, job, 'jobs:write');
       const taken = await api.host.take(key, job.plan);
       if (taken === null) throw ended(job);
       const protocol = offeredProtocols(call.header).includes(SUBPROTOCOL) ? SUBPROTOCOL : null;
@@ -173,22 +171,7 @@ async function accessOf({ db, callers }: LiveApi, call: Connecting) {
   const access = await findLiveAccess(db, key);
   if (access === null) throw (await findJob(db, key)) === null ? wrongToken() : ended({ id });
   if (access.tokenHash === null || !timingSafeEqual(access.tokenHash, hashKey(token))) throw wrongToken();
-  const account = await findAccount(db, accountId);
-  if (account === null) throw wrongToken();
-  requireUnsuspended(account as Account);
   return key;
-}
-
-/** @throws ApiError  401 when the key that began the session has ended, or may not write any more */
-async function requireUsableKey({ db }: LiveApi, { shard, keyId, accountId }: Job): Promise<void> {
-  if (keyId === null) return;
-  const key = { shard, id: keyId, accountId, sessionId: null };
-  if ((await findUsableKeys(db, [key], 'jobs:write')).length > 0) return;
-  throw new ApiError(
-    'unauthenticated',
-    'The key that began this session was revoked, has expired or may not write any more; begin another session.',
-    { headers: { 'www-authenticate': 'Bearer' } },
-  );
 }
 
 function wrongToken(): ApiError {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Compile } from 'typebox/schema';
+import { callerOf } from '../../test/fixtures/caller.ts';
 import { buildServer } from '../http/server/server.ts';
 import { openLog } from '../platform/log.ts';
 import { eventTypeRoutes } from './event-type-routes.ts';
 import { EVENT_TYPES } from './events/event-types.ts';
 
-const key = { id: 'key_1', scopes: [], expiresAt: null };
 const account = { id: 'acct_1', shard: 1, name: 'one', plan: 'lite' as const, unlimited: true };
 
 test('every event type is listed, with an example that its schema accepts', async () => {
   await using app = buildServer({
     routes: eventTypeRoutes(),
-    auth: { findCaller: async () => ({ account, key, sessionId: null, user: null }), adminToken: 'unused' },
+    auth: { findCaller: async () => callerOf(account), adminToken: 'unused' },
     limits: { admit: async () => null },
     log: openLog('silent'),
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },

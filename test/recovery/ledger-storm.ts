@@ -18,6 +18,7 @@ import { NOTHING_REQUESTED } from '../../src/jobs/job.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { wavFile } from '../fixtures/audio/wav.ts';
+import { TEST_KEY_ID } from '../fixtures/caller.ts';
 import { countDriftedAccounts } from '../fixtures/database/drifted-accounts.ts';
 import { openJobFixture } from '../fixtures/job.ts';
 import { type Random, randomFrom } from '../fixtures/random.ts';
@@ -117,7 +118,7 @@ async function oneJob(storm: Storm): Promise<void> {
   };
   const id = makeId('job');
   try {
-    const order = { id, account, keyId: null, request: REQUEST, audio, rate: RATE };
+    const order = { id, account, keyId: TEST_KEY_ID, request: REQUEST, audio, rate: RATE };
     await createJob(fixture, { ...order, idempotency: NO_IDEMPOTENCY_KEY });
   } catch (error) {
     assert.ok(error instanceof ApiError && error.type === 'insufficient_balance', String(error));

@@ -116,6 +116,37 @@ test('the server ends turns by silence, and a client secret of a browser begins 
   assert.equal((await call('/v1/live', made.value, {})).status, 401);
 });
 
+test("a suspended account's client secrets and session tokens are refused", async () => {
+  await using service = await openService(TONE_ENGINES);
+  const { id, key } = await service.account();
+  const post = async (route: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return (await (await fetch(service.baseUrl + route, { method: 'POST', headers, body: '{}' })).json()) as Event;
+  };
+  const secret = await post('/v1/realtime/client_secrets', key);
+  const session = await post('/v1/live', key);
+  await post(`/admin/v1/accounts/${id}/suspend`, service.adminToken);
+
+  const openings = [
+    await statusOf(service, '/v1/realtime?intent=transcription', `realtime, openai-insecure-api-key.${secret.value}`),
+    await statusOf(service, session.path, `verbatim.live.v1, token.${session.token}`),
+  ];
+
+  assert.deepEqual(openings, [403, 403]);
+});
+
+/** The status that a handshake is answered with. */
+async function statusOf(service: TestService, route: string, protocols: string): Promise<number> {
+  const socket = new WebSocket(service.baseUrl.replace('http', 'ws') + route, protocols.split(', '));
+  const answer = await Promise.race([
+    once(socket, 'open').then(() => 101),
+    once(socket, 'unexpected-response').then(([, response]) => response.statusCode as number),
+  ]);
+  socket.on('error', () => undefined);
+  socket.terminate();
+  return answer;
+}
+
 const HANDSHAKE = {
   Host: 'x',
   Connection: 'Upgrade',

@@ -13,7 +13,7 @@ import { unitsFromCredits } from '../../src/rules/jobs/price.ts';
 import { webhookRoutes } from '../../src/webhooks/endpoints/routes.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
 import { webhookTestRoutes } from '../../src/webhooks/test-routes.ts';
-import { TEST_ACTOR } from '../fixtures/caller.ts';
+import { insertTestKey, TEST_ACTOR, TEST_KEY_ID } from '../fixtures/caller.ts';
 import type { Random } from '../fixtures/random.ts';
 import { ACCOUNT_HEADER } from './checks/arrivals.ts';
 import { RATE } from './checks/ledger.ts';
@@ -53,9 +53,10 @@ export class Clients {
     for (let i = 0; i < count; i++) {
       const plan = this.#random.pick(['lite', 'pro'] as const);
       const units = this.#random.next() < 0.2 ? null : unitsFromCredits(0.5 + 4 * this.#random.next());
-      made.push(
-        await insertAccount(admin, { id: makeId('acct'), name: 'simulated', plan, units, ledgerId: makeId('led') }),
-      );
+      const wish = { id: makeId('acct'), name: 'simulated', plan, units, ledgerId: makeId('led') };
+      const account = await insertAccount(admin, wish);
+      await insertTestKey(admin, account);
+      made.push(account);
     }
     return made;
   }
@@ -77,7 +78,7 @@ export class Clients {
     await createJob(this.#runtime, {
       id,
       account,
-      keyId: null,
+      keyId: TEST_KEY_ID,
       rate: RATE,
       idempotency: NO_IDEMPOTENCY_KEY,
       request: { ...NOTHING_REQUESTED, plan: 'lite', metadata: `"of ${account.id}"` },

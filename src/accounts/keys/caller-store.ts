@@ -72,7 +72,8 @@ function findKeyOfSession(hash: Buffer): Statement {
   };
 }
 
-async function findAccountOfKey(sql: Sql, { shard, id }: AccountName): Promise<Caller['account'] | null> {
+/** An account as its callers have it; null when there is none any more. */
+export async function findAccountOfKey(sql: Sql, { shard, id }: AccountName): Promise<Caller['account'] | null> {
   const [account] = await sql.rows<Caller['account']>({
     name: 'find_account_of_key',
     isBrief: true,

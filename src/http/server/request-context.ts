@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Account, CallerKey, CallerUser } from '../../accounts/account.ts';
+import type { CallerAccount, CallerKey, CallerUser } from '../../accounts/account.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ClosedConnection } from '../connections/connections.ts';
 import type { UnreadAnswers } from '../connections/unread-answers.ts';
@@ -26,7 +26,7 @@ declare module 'fastify' {
 export type RequestContext = {
   /** Milliseconds of the process's monotonic clock. */
   startedAt: number;
-  account: Account | null;
+  account: CallerAccount | null;
   key: CallerKey | null;
   sessionId: string | null;
   user: CallerUser | null;

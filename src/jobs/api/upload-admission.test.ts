@@ -71,7 +71,7 @@ test('the balance is read for an upload only when the key was looked up without 
   const upload = { open: () => Readable.from([]), contentType: '', contentLength: 1, rawQuery: null };
   const admit = async (hadCredit: boolean) => {
     using _upload = await uploads.admit({
-      account: { ...account, hadCredit },
+      account: { ...account, hadCredit, isSuspended: false },
       idempotency: NO_IDEMPOTENCY_KEY,
       upload,
     });

@@ -73,6 +73,32 @@ test('a client that disconnects during an upload leaves nothing on disk', async 
   assert.deepEqual(await server.fixture.db.rows({ text: 'select id from jobs' }), []);
 });
 
+const ENDED: [what: string, change: string, status: number][] = [
+  ['whose account is suspended', 'update accounts set suspended_at = now()', 403],
+  ['whose account is erased', 'update accounts set deleted_at = now()', 401],
+  ['whose key is revoked', 'delete from api_keys', 401],
+];
+
+for (const [what, change, status] of ENDED) {
+  test(`an upload ${what} while it arrives is refused at its end, and leaves nothing`, async () => {
+    await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '2000000' });
+    const { db, files } = server.fixture;
+    const account = await server.account();
+    const request = server.send(account.key);
+    const audio = wavFile(10);
+    request.write(Buffer.concat([Buffer.from(FILE_HEAD), audio.subarray(0, 300_000)]));
+    await until('the upload to begin', async () => (await files()).length === 1);
+    await db.run({ text: change });
+
+    request.end(Buffer.concat([audio.subarray(300_000), Buffer.from(ASYNC_END)]));
+    const answer = await answerOf(request);
+
+    assert.equal(answer.status, status);
+    assert.deepEqual(await db.rows({ text: 'select id from jobs' }), []);
+    await until('the file to be gone', async () => (await files()).length === 0);
+  });
+}
+
 test('a body with too large a declared length is rejected before it is sent', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
   const account = await server.account();

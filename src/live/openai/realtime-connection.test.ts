@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openHost } from '../../../test/fixtures/begun-session.ts';
+import { callerOf, TEST_KEY_ID } from '../../../test/fixtures/caller.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
@@ -22,10 +23,18 @@ const COMMITTED = 'input_audio_buffer.committed';
 const FAILED = 'conversation.item.input_audio_transcription.failed';
 const CLEARED = 'input_audio_buffer.cleared';
 
-/** A connection whose client ends the turns, and which has sent audio. @param fails  whether the engine does, always */
-async function openConnection(audio: Buffer, fails = false) {
+type Options = {
+  plan?: 'lite' | 'pro';
+  /** Whether the engine fails, always. */
+  fails?: boolean;
+  /** A statement that changes the account or the key between the handshake and the audio. */
+  change?: string;
+};
+
+/** A connection whose client ends the turns, and which has sent audio. */
+async function openConnection(audio: Buffer, { plan = 'lite', fails = false, change = 'select' }: Options = {}) {
   const fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '0' });
-  const account = await fixture.account({ plan: 'lite', credits: 10 });
+  const { account } = callerOf(await fixture.account({ plan, credits: 10 }));
   const { metrics: _, ...parts } = fixture;
   const leases = new LeaseKeeper<LiveClaim>(parts, async (claims) => claims.map(({ id }) => id));
   const runtime = { ...parts, leases, ends: openSemaphore(1), journal: new LiveJournal(parts) };
@@ -51,17 +60,20 @@ async function openConnection(audio: Buffer, fails = false) {
   };
   const turns = { silenceMs: null, turnDetection: null };
   const format = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
-  const caller = { account, keyId: null, settings: { ...INITIAL_SETTINGS, ...turns, format } };
+  const caller = { account, keyId: TEST_KEY_ID, settings: { ...INITIAL_SETTINGS, ...turns, format } };
   const api = { ...runtime, host } as unknown as RealtimeApi;
   const connection = new RealtimeConnection(api, socket as Partial<OpenSocket> as OpenSocket, caller);
   const append = (pcm: Buffer) =>
     connection.text(JSON.stringify({ type: 'input_audio_buffer.append', audio: pcm.toString('base64') }));
+  await fixture.db.run({ text: change });
   append(audio);
   const typesOf = (...types: string[]) => events.map(({ type }) => type).filter((type) => types.includes(type));
   return {
     events,
     typesOf,
     append,
+    jobs: () => fixture.db.rows<{ plan: string }>({ text: 'select plan from jobs' }),
+    closed: ended.promise,
     say: (type: unknown) => connection.text(JSON.stringify({ type })),
     async [Symbol.asyncDispose]() {
       connection.closed();
@@ -102,7 +114,7 @@ test('a clear gives up the speech before it, also of audio that is not paid for 
 
 test('each item whose engine failed is named, also when several fail at once', async () => {
   const speech = speechFrom(0, 2);
-  await using client = await openConnection(speech, true);
+  await using client = await openConnection(speech, { fails: true });
   client.say('input_audio_buffer.commit');
   client.append(speech);
   client.say('input_audio_buffer.commit');
@@ -120,4 +132,35 @@ test('an event whose type is no text is answered with an error', async () => {
 
   const errors = client.events.filter(({ type }) => type === 'error').map(({ error }) => error.message);
   assert.deepEqual(errors, Array(5).fill('An event without a type is not offered for transcription.'));
+});
+
+const REFUSED: [what: string, change: string, code: string][] = [
+  ['whose account is suspended', 'update accounts set suspended_at = now()', 'suspended'],
+  ['whose account is erased', 'update accounts set deleted_at = now()', 'unauthenticated'],
+  ['whose key is revoked', 'delete from api_keys', 'unauthenticated'],
+  ['whose key has lost its scope', `update api_keys set scopes = '{jobs:read}'`, 'unauthenticated'],
+];
+
+for (const [what, change, code] of REFUSED) {
+  test(`a connection ${what} between the handshake and the audio is closed, and makes no job`, async () => {
+    await using client = await openConnection(speechFrom(0, 1), { change });
+
+    await client.closed;
+
+    assert.deepEqual(
+      client.events.flatMap(({ error }) => (error ? [error.code] : [])),
+      [code],
+    );
+    assert.deepEqual(await client.jobs(), []);
+  });
+}
+
+test('audio is transcribed on the plan that the account has by then', async () => {
+  await using client = await openConnection(speechFrom(0, 1), {
+    plan: 'pro',
+    change: `update accounts set plan = 'lite'`,
+  });
+  await until('the job', () => client.typesOf('verbatim.job').length > 0);
+
+  assert.deepEqual(await client.jobs(), [{ plan: 'lite' }]);
 });

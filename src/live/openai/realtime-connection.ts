@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Account } from '../../accounts/account.ts';
+import type { Account, PermittedAccount } from '../../accounts/account.ts';
+import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Limits } from '../../http/authentication.ts';
 import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
@@ -23,7 +24,7 @@ import {
 
 export type RealtimeApi = LiveApi & { limits: Limits };
 
-export type RealtimeCaller = { account: Account; keyId: string | null; settings: RealtimeSettings };
+export type RealtimeCaller = { account: PermittedAccount; keyId: string | null; settings: RealtimeSettings };
 
 /** Bytes of one message: 4 MiB of base64 and its frame. */
 export const MESSAGE_MAX_BYTES = 4 * 2 ** 20 + 65_536;
@@ -145,15 +146,18 @@ export class RealtimeConnection implements SocketUser {
   async #begin(): Promise<void> {
     this.#queued = [];
     this.#socket.pause();
-    const { account, keyId } = this.#caller;
-    const { host, clock } = this.#api;
+    const { keyId } = this.#caller;
+    const { host, clock, db } = this.#api;
     const settings = this.#settings;
     try {
+      // The key, the account or its plan may have changed since the handshake.
+      const { shard, id: accountId } = this.#caller.account;
+      const account = await requireCurrentCaller(db, { shard, accountId, keyId }, 'jobs:write');
       const request = await requestOf(this.#api, settings, account);
       const id = makeId('job', clock);
       const options = liveOptionsOf(settings);
       await host.create(id, { account, keyId, request, options, tokenHash: null }, async () => undefined);
-      const key = { shard: account.shard, accountId: account.id, id };
+      const key = { shard, accountId, id };
       const taken = await host.take(key, request.plan);
       if (taken === null) throw new Error('the job of a new session has ended');
       this.#items.useVad(settings.silenceMs !== null);

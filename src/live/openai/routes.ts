@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { findValidKeys } from '../../accounts/keys/key-store.ts';
-import { findAccount } from '../../accounts/store.ts';
+import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { hashKey, requireUnsuspended } from '../../http/authentication.ts';
+import { hashKey } from '../../http/authentication.ts';
 import { offeredProtocols, requireHandshake } from '../../http/handshakes/handshake.ts';
 import { type Call, defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
@@ -148,14 +147,11 @@ async function callerOf(
 
 async function callerOfSecret({ db }: RealtimeApi, secret: string): Promise<RealtimeCaller> {
   const accountId = `acct_${SECRET.exec(secret)?.[1] ?? ''}`;
-  const account = isId('acct', accountId) ? await findAccount(db, accountId) : null;
-  if (account === null) throw unknownSecret();
-  const key = { shard: shardOf(accountId), accountId, hash: hashKey(secret) };
-  const used = await useClientSecret<RealtimeSettings>(db, key);
+  if (!isId('acct', accountId)) throw unknownSecret();
+  const shard = shardOf(accountId);
+  const used = await useClientSecret<RealtimeSettings>(db, { shard, accountId, hash: hashKey(secret) });
   if (used === null) throw unknownSecret();
-  const keys = used.keyId === null ? [] : [{ shard: key.shard, id: used.keyId }];
-  if ((await findValidKeys(db, keys, { scope: 'jobs:write' })).size < keys.length) throw unknownSecret();
-  requireUnsuspended(account);
+  const account = await requireCurrentCaller(db, { shard, accountId, keyId: used.keyId }, 'jobs:write');
   return { account, keyId: used.keyId, settings: used.settings };
 }
 

@@ -3,6 +3,7 @@ import type { Sql } from '../../../src/db/database.ts';
 import { NOTHING_REQUESTED } from '../../../src/jobs/job.ts';
 import { LiveHost } from '../../../src/live/live-host.ts';
 import { type Clock, makeId } from '../../../src/platform/clock.ts';
+import { TEST_KEY_ID } from '../../fixtures/caller.ts';
 import { noisySpeech } from '../../fixtures/live.ts';
 import { clockOf, type Environment, newActor, SETTINGS } from '../environment.ts';
 import type { Node } from '../nodes.ts';
@@ -41,7 +42,7 @@ export class LiveClients {
     const audio = Buffer.from(noisySpeech(random, SECONDS.least + random.integer(SECONDS.more)));
     const spoken = { id, account, audio, lost: [] };
     this.spoken.push(spoken);
-    const session = { account, keyId: null, request, options: SESSION_OPTIONS, tokenHash: null };
+    const session = { account, keyId: TEST_KEY_ID, request, options: SESSION_OPTIONS, tokenHash: null };
     await this.#host.create(id, session, async () => undefined);
     const [nodes, cuts] = [this.#nodes, this.cuts];
     const speaker = new Speaker(
