@@ -5,8 +5,9 @@ import { addWebOption } from '../../cli/terminal/browser.ts';
 import type { Screen } from '../../cli/terminal/output.ts';
 import { dataPaths, SETTINGS } from '../config/settings.ts';
 import { CATALOGUE } from '../models/catalogue.ts';
-import { list, type ModelsCommand, pull, remove } from '../models/commands.ts';
 import { ModelError } from '../models/model.ts';
+import { list, type ModelsCommand, pull, remove } from '../models/pull/commands.ts';
+import { modelOrigins } from '../models/sources/origins.ts';
 
 /** `verbatim models`: needs no running service, it works on the folder of models. */
 export function define(command: Command, io: Io): void {
@@ -48,7 +49,7 @@ async function run(
   if ('mistake' in hub) throw new CommandError(`${SETTINGS.hubUrl.env} ${hub.mistake}.`);
   const modelsDir = dataPaths(env['DATA_DIR'] || './data').models;
   try {
-    await command({ modelsDir, hubUrl: hub.value, screen, signal });
+    await command({ modelsDir, origins: modelOrigins({ hubUrl: hub.value }, env), screen, signal });
   } catch (error) {
     throw error instanceof ModelError ? new CommandError(error.message, undefined, { cause: error }) : error;
   }

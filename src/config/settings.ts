@@ -5,9 +5,9 @@ import { engineSpec } from '../engines/engine-spec.ts';
 import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { ADMIN_HOST, mistakesTogether } from './combinations.ts';
 import { ConfigError } from './config-error.ts';
-import { LIVE_SETTINGS } from './live-settings.ts';
 import { PEOPLE_SETTINGS } from './people-settings.ts';
 import { type Setting, setting } from './setting.ts';
+import { LIVE_SETTINGS, MODEL_SETTINGS } from './speech-settings.ts';
 import { TLS_SETTINGS } from './tls-settings.ts';
 import * as read from './values.ts';
 
@@ -145,7 +145,7 @@ export const SETTINGS = {
     read.optional(engineSpec),
   ),
   engineApiKey: setting('ENGINE_API_KEY', null, 'API key that is sent to a remote engine', read.optional(read.text)),
-  hubUrl: setting('HF_ENDPOINT', 'https://huggingface.co', 'hub from which models are downloaded', read.httpUrl),
+  ...MODEL_SETTINGS,
   transcribeConcurrency: setting(
     'TRANSCRIBE_CONCURRENCY',
     String(os.availableParallelism()),
@@ -321,7 +321,7 @@ export const SETTINGS = {
   toolsDir: setting(
     'VERBATIM_TOOLS',
     null,
-    'folder with unpacked ffmpeg, bubblewrap and pocketsphinx when they are not installed; set by bin/verbatim',
+    'folder with unpacked ffmpeg and bubblewrap when they are not installed; set by bin/verbatim',
     read.optional(read.folder),
   ),
   logLevel: setting(

@@ -5,7 +5,8 @@ import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { dataPaths, readConfig } from '../config/settings.ts';
 import { FALLBACK_ENGINE } from '../engines/engine.ts';
 import { FIRST_MODEL } from '../models/catalogue.ts';
-import { offerFirstModel } from '../models/offer.ts';
+import { offerFirstModel } from '../models/pull/offer.ts';
+import { modelOrigins } from '../models/sources/origins.ts';
 import { ROOT } from '../platform/installation.ts';
 import { makeCertificates } from './certificates.ts';
 import { demoPort } from './port.ts';
@@ -49,7 +50,7 @@ async function pullModel(): Promise<void> {
   if (config.engineLite && config.enginePro) return;
   await offerFirstModel({
     modelsDir: dataPaths(DATA_DIR).models,
-    hubUrl: config.hubUrl,
+    origins: modelOrigins(config),
     how: 'pull',
     command: demoCommand(),
     input: process.stdin,

@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../models/catalogue.ts';
-import type { Model } from '../models/model.ts';
+import type { Model, ModelSource } from '../models/model.ts';
 import type { Licence } from './engine.ts';
 
 /**
@@ -7,7 +7,8 @@ import type { Licence } from './engine.ts';
  * else null.
  */
 export function cataloguedModel(folderName: string): Model | null {
-  return CATALOGUE.find(({ name, repository }) => name === folderName || repository.endsWith(`/${folderName}`)) ?? null;
+  const isOf = (source: ModelSource) => source.kind === 'hub' && source.repository.endsWith(`/${folderName}`);
+  return CATALOGUE.find(({ name, sources }) => name === folderName || sources.some(isOf)) ?? null;
 }
 
 /** The licence of a model in the catalogue; null for other models. @param folderName  as for `cataloguedModel` */

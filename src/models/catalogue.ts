@@ -1,4 +1,4 @@
-import { type Model, ModelError, type ModelFile, type PublishedWer } from './model.ts';
+import { type Model, ModelError, type ModelFile, type ModelSource, type PublishedWer } from './model.ts';
 
 const NVIDIA = 'NVIDIA (nvidia/parakeet), exported to ONNX by the sherpa-onnx project';
 const OPENAI = 'OpenAI (Whisper), exported to ONNX by the sherpa-onnx project';
@@ -16,11 +16,6 @@ const WHISPER_TOKENS = {
   sizeBytes: 816_730,
   sha256: 'b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126',
 };
-const MOONSHINE_TOKENS = file(
-  'tokens.txt',
-  436_688,
-  '1165c2aeb9f72f457a83be2d459a09054f27490acd9b41bd43794dfd25e296ea',
-);
 
 /**
  * The models that `verbatim models` knows, best first for each purpose.
@@ -33,8 +28,7 @@ export const CATALOGUE: readonly Model[] = [
     name: 'parakeet-0.6b-v2',
     title: 'Parakeet TDT 0.6B v2, int8',
     family: 'parakeet-tdt',
-    repository: 'csukuangfj/sherpa-onnx-nemo-parakeet-tdt-0.6b-v2-int8',
-    revision: '1ab9323565ddb038682214b292f588070a538ce2',
+    sources: [hub('csukuangfj/sherpa-onnx-nemo-parakeet-tdt-0.6b-v2-int8', '1ab9323565ddb038682214b292f588070a538ce2')],
     files: [
       file('encoder.int8.onnx', 652_184_296, 'a32b12d17bbbc309d0686fbbcc2987b5e9b8333a7da83fa6b089f0a2acd651ab'),
       file('decoder.int8.onnx', 7_257_753, 'b6bb64963457237b900e496ee9994b59294526439fbcc1fecf705b31a15c6b4e'),
@@ -52,8 +46,7 @@ export const CATALOGUE: readonly Model[] = [
     name: 'parakeet-0.6b-v3',
     title: 'Parakeet TDT 0.6B v3, int8',
     family: 'parakeet-tdt',
-    repository: 'csukuangfj/sherpa-onnx-nemo-parakeet-tdt-0.6b-v3-int8',
-    revision: '2bda32ec70b097a55adaa07d9a7173915b43cc78',
+    sources: [hub('csukuangfj/sherpa-onnx-nemo-parakeet-tdt-0.6b-v3-int8', '2bda32ec70b097a55adaa07d9a7173915b43cc78')],
     files: [
       file('encoder.int8.onnx', 652_184_281, 'acfc2b4456377e15d04f0243af540b7fe7c992f8d898d751cf134c3a55fd2247'),
       file('decoder.int8.onnx', 11_845_275, '179e50c43d1a9de79c8a24149a2f9bac6eb5981823f2a2ed88d655b24248db4e'),
@@ -72,8 +65,7 @@ export const CATALOGUE: readonly Model[] = [
     title: 'Parakeet TDT-CTC 110M (its CTC half), int8',
     family: 'parakeet-ctc',
     // The sherpa-onnx project publishes this int8 export as an archive only; this repository holds the same bytes.
-    repository: 'VocaHQ/sherpa-onnx-nemo-parakeet-tdt-ctc-110m-en-int8',
-    revision: '548291ccad79f80d9fb75b2de04cc8f6e4f45342',
+    sources: [hub('VocaHQ/sherpa-onnx-nemo-parakeet-tdt-ctc-110m-en-int8', '548291ccad79f80d9fb75b2de04cc8f6e4f45342')],
     files: [
       file('model.int8.onnx', 131_652_171, '9177a9146cf32ee0cc8152276ef95116f312018d316be37ccf57f7efea81fc1a'),
       file('tokens.txt', 9_953, '450e56bd2f036fe5b6aa821865838cc5aa9d8b0106134ce9a9ba0664abe6cd10'),
@@ -124,8 +116,7 @@ export const CATALOGUE: readonly Model[] = [
     name: 'moonshine-base',
     title: 'Moonshine base, English, int8',
     family: 'moonshine',
-    repository: 'csukuangfj/sherpa-onnx-moonshine-base-en-int8',
-    revision: '052b0798ad1bf046a140fdd4efcd9426530fa3f5',
+    sources: [hub('csukuangfj/sherpa-onnx-moonshine-base-en-int8', '052b0798ad1bf046a140fdd4efcd9426530fa3f5')],
     files: [
       file('preprocess.onnx', 14_077_290, 'ffa630d395c5ccf76f5d4954be5b882df76aaf6491519ec01fd82ea7a3819fb2'),
       file('encode.int8.onnx', 50_311_494, '7e38770f776f2e5583a53b052936005df2ba5c833d7e09c2a5fd796b94bf73e2'),
@@ -135,7 +126,7 @@ export const CATALOGUE: readonly Model[] = [
         'c01f4b35093bcac20d352d23a75a539e772964579f9d024a90e5e6f09cae9987',
       ),
       file('cached_decode.int8.onnx', 99_983_837, '2db74e51cedf64a8b1be3c8192e0bb5e4923af0e90bd9e87f8e8771873f8ea03'),
-      MOONSHINE_TOKENS,
+      file('tokens.txt', 436_688, '1165c2aeb9f72f457a83be2d459a09054f27490acd9b41bd43794dfd25e296ea'),
     ],
     licence: 'MIT',
     attribution: USEFUL_SENSORS,
@@ -148,28 +139,50 @@ export const CATALOGUE: readonly Model[] = [
     name: 'moonshine-tiny',
     title: 'Moonshine tiny, English, int8',
     family: 'moonshine',
-    repository: 'csukuangfj/sherpa-onnx-moonshine-tiny-en-int8',
-    revision: 'bf2b762c076d8ea61e2af0b3851c9564fb77552e',
+    sources: [
+      {
+        kind: 'wheel',
+        project: 'moonshine-voice',
+        archive: 'moonshine_voice-0.0.49-py3-none-manylinux_2_34_x86_64.whl',
+        archiveSha256: '03edc378e5236832421ccd382b267e43b95af8008137ad6643f5baf5ba31b579',
+        part: {
+          startByte: 47_929_304,
+          sizeBytes: 28_874_463,
+          sha256: 'b3575491fbfab13705e243ec7016eb16ac522d3c1751d07dd4d9c035761c6ebf',
+        },
+        members: [
+          { path: 'decoder_model_merged.ort', offset: 0, packedBytes: 22_554_562 },
+          { path: 'encoder_model.ort', offset: 22_554_640, packedBytes: 6_186_072 },
+          { path: 'tokenizer.bin', offset: 28_740_786, packedBytes: 133_677 },
+        ],
+      },
+    ],
     files: [
-      file('preprocess.onnx', 6_800_738, 'f33addce61a143460fe753b5ee5b7db255e5140b5b779c065b94f6c83ff0bf4e'),
-      file('encode.int8.onnx', 18_249_187, '8774dfba578de027ec6595c2c654a0836434489bc963a0db124a7f181f571acb'),
-      file('uncached_decode.int8.onnx', 53_216_096, '216737000dd5881a17aa043f6bbd286add33e4c3b0ae257153e2ec15438bdc41'),
-      file('cached_decode.int8.onnx', 45_264_830, '2aff28bba6a03d8dcf5c9feac45462629bae37317442299f28115ad09da773f6'),
-      MOONSHINE_TOKENS,
+      file('encoder_model.ort', 13_281_600, '94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221'),
+      file('decoder_model_merged.ort', 30_412_256, 'cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0'),
+      file('tokenizer.bin', 249_974, '6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d'),
+      {
+        ...file('tokens.txt', 506_918, '6ccce83f3cf2bd3dec5d2e7c99727280ced275978cf25ee8a609f3907b673537'),
+        tokensOf: 'tokenizer.bin',
+      },
     ],
     licence: 'MIT',
-    attribution: USEFUL_SENSORS,
+    attribution: 'Useful Sensors (Moonshine)',
     languages: ['en'],
     wer: leaderboard(12.65),
-    needsMemoryMb: 500,
-    advice: 'English on the smallest machines, under the MIT licence',
+    needsMemoryMb: 400,
+    advice: 'English on the smallest machines, under the MIT licence; needs no hub',
   },
   {
     name: 'streaming-nemotron',
     title: 'Nemotron Speech Streaming 0.6B, English, 560 ms, int8',
     family: 'streaming',
-    repository: 'csukuangfj2/sherpa-onnx-nemotron-speech-streaming-en-0.6b-560ms-int8-2026-04-25',
-    revision: '52056fdc070914a48dcd68b31b44d6a6f5b85902',
+    sources: [
+      hub(
+        'csukuangfj2/sherpa-onnx-nemotron-speech-streaming-en-0.6b-560ms-int8-2026-04-25',
+        '52056fdc070914a48dcd68b31b44d6a6f5b85902',
+      ),
+    ],
     files: [
       file('encoder.int8.onnx', 652_916_849, '7d932213491ad355c6e5576705dc3494731a52af87d7a1b954559340147909d8'),
       file('decoder.int8.onnx', 7_257_753, '0be9702c2f427a2b6bb241d298e0d3836a558de1f5b9fd3018f1cce6e2b3fa98'),
@@ -187,8 +200,12 @@ export const CATALOGUE: readonly Model[] = [
     name: 'streaming-fastconformer',
     title: 'FastConformer streaming transducer, English, 480 ms, int8',
     family: 'streaming',
-    repository: 'csukuangfj/sherpa-onnx-nemo-streaming-fast-conformer-transducer-en-480ms-int8',
-    revision: 'df8ed95e44a70924450381e610770f9d656d1e15',
+    sources: [
+      hub(
+        'csukuangfj/sherpa-onnx-nemo-streaming-fast-conformer-transducer-en-480ms-int8',
+        'df8ed95e44a70924450381e610770f9d656d1e15',
+      ),
+    ],
     files: [
       file('encoder.int8.onnx', 131_507_603, '100c5616929a131b5b3c8c8ab0d83aaba2cdcae163acd8d190b4e5ffa5f7d051'),
       file('decoder.int8.onnx', 3_955_864, '4f04431988472f8c7b815f942aa6901976929c9e22353029681fcdb262da0164'),
@@ -206,8 +223,9 @@ export const CATALOGUE: readonly Model[] = [
     name: 'streaming-zipformer',
     title: 'Zipformer streaming transducer, English, 320 ms, int8',
     family: 'streaming',
-    repository: 'csukuangfj/sherpa-onnx-streaming-zipformer-en-2023-06-26',
-    revision: '672fbf1b30579d6585301139bb363f42a0ad4a24',
+    sources: [
+      hub('csukuangfj/sherpa-onnx-streaming-zipformer-en-2023-06-26', '672fbf1b30579d6585301139bb363f42a0ad4a24'),
+    ],
     files: [
       file(
         'encoder-epoch-99-avg-1-chunk-16-left-128.int8.onnx',
@@ -237,8 +255,20 @@ export const CATALOGUE: readonly Model[] = [
     name: 'silero-vad',
     title: 'Silero VAD',
     family: 'vad',
-    repository: 'csukuangfj/vad',
-    revision: 'fba88cd2e921609e7675c3aaf51e0b9b295da4bc',
+    sources: [
+      {
+        kind: 'npm',
+        package: '@ricky0123/vad-web',
+        version: '0.0.31',
+        part: {
+          startByte: 0,
+          sizeBytes: 5_471_324,
+          sha256: 'd1a211cf1a2ed26297da52cc08de79e75d79838a274bfc6de546feb1f828c940',
+        },
+        members: [{ path: 'silero_vad.onnx', offset: 320_512 }],
+      },
+      hub('csukuangfj/vad', 'fba88cd2e921609e7675c3aaf51e0b9b295da4bc'),
+    ],
     files: [file('silero_vad.onnx', 1_807_522, 'a35ebf52fd3ce5f1469b2a36158dba761bc47b973ea3382b3186ca15b1f5af28')],
     licence: 'MIT',
     attribution: 'Silero Team (snakers4/silero-vad)',
@@ -251,8 +281,7 @@ export const CATALOGUE: readonly Model[] = [
     name: 'speakers',
     title: 'Speakers: pyannote segmentation 3.0 and TitaNet small',
     family: 'speakers',
-    repository: 'csukuangfj/sherpa-onnx-pyannote-segmentation-3-0',
-    revision: '9403a6902bb58e3d5ae8c7e77c3422de279db2e0',
+    sources: [hub('csukuangfj/sherpa-onnx-pyannote-segmentation-3-0', '9403a6902bb58e3d5ae8c7e77c3422de279db2e0')],
     files: [
       file('model.onnx', 5_992_913, '220ad67ca923bef2fa91f2390c786097bf305bceb5e261d4af67b38e938e1079'),
       {
@@ -297,6 +326,10 @@ function file(path: string, sizeBytes: number, sha256: string): ModelFile {
   return { path, sizeBytes, sha256 };
 }
 
+function hub(repository: string, revision: string): ModelSource {
+  return { kind: 'hub', repository, revision };
+}
+
 type WhisperSize = Pick<Model, 'wer' | 'needsMemoryMb' | 'advice'> & {
   encoder: [sizeBytes: number, sha256: string];
   decoder: [sizeBytes: number, sha256: string];
@@ -312,8 +345,7 @@ function whisper(
     name: `whisper-${size}`,
     title: `Whisper ${size === 'turbo' ? 'large-v3-turbo' : size}, int8`,
     family: 'whisper',
-    repository,
-    revision,
+    sources: [hub(repository, revision)],
     files: [
       file(`${size}-encoder.int8.onnx`, ...encoder),
       file(`${size}-decoder.int8.onnx`, ...decoder),

@@ -1,13 +1,12 @@
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Model, ModelError } from './model.ts';
+import { describeSource, type Model, ModelError, type ModelSource } from './model.ts';
 
 /** Stored beside a model's files: their origin and digests. */
 export type Manifest = {
   name: string;
   family: string;
-  repository: string;
-  revision: string;
+  source: string;
   licence: string;
   attribution: string;
   pulledAt: string;
@@ -54,11 +53,17 @@ export async function isPulled(modelsDir: string, name: string): Promise<boolean
 /**
  * Moves the pulled files to their final folder. A crash leaves either no folder of that name or a complete one.
  * @param partial  folder below `.partial`
+ * @param source  of the model's
  */
-export async function putInPlace(model: Model, partial: string, modelsDir: string, files: Manifest['files']) {
-  const { name, family, repository, revision, licence, attribution } = model;
+export async function putInPlace(
+  model: Model,
+  source: ModelSource,
+  { partial, modelsDir }: { partial: string; modelsDir: string },
+  files: Manifest['files'],
+) {
+  const { name, family, licence, attribution } = model;
   const pulledAt = new Date().toISOString();
-  const manifest: Manifest = { name, family, repository, revision, licence, attribution, pulledAt, files };
+  const manifest: Manifest = { name, family, source: describeSource(source), licence, attribution, pulledAt, files };
   const file = path.join(partial, MANIFEST);
   await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`);
   await sync(file);

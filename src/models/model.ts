@@ -12,9 +12,39 @@ export type ModelFile = {
   sizeBytes: number;
   /** In hex; null when unknown: then the hub's digest is used. */
   sha256: string | null;
-  /** The repository of this file, where it is not the model's. */
+  /** The repository of this file on the hub, where it is not the model's. */
   source?: HubSource;
+  /** The tokenizer among the files, of which this file is made; no archive has it. */
+  tokensOf?: string;
 };
+
+/** Of a part of a ZIP archive: where the compressed bytes of a file begin in the part, and how many there are. */
+export type ZipMember = { path: string; offset: number; packedBytes: number };
+
+/** Where the bytes of a file begin in an unpacked archive. */
+export type TarMember = { path: string; offset: number };
+
+/** The bytes of an archive that hold the files. */
+export type ArchivePart = { startByte: number; sizeBytes: number; sha256: string };
+
+/** A wheel of the index of Python packages. */
+export type WheelSource = {
+  kind: 'wheel';
+  project: string;
+  /** The name of the wheel's file. */
+  archive: string;
+  archiveSha256: string;
+  part: ArchivePart;
+  members: readonly ZipMember[];
+};
+
+/** A package of the npm registry. */
+type NpmSource = { kind: 'npm'; package: string; version: string; part: ArchivePart; members: readonly TarMember[] };
+
+/** An archive is pinned by its digest, so the places of files in it are constants. */
+export type ArchiveSource = WheelSource | NpmSource;
+
+export type ModelSource = ({ kind: 'hub' } & HubSource) | ArchiveSource;
 
 export type PublishedWer = {
   percent: number;
@@ -32,7 +62,7 @@ export type PublishedWer = {
 export type SpeakerThresholds = { cluster: number; join: number };
 
 /** A model in the catalogue. */
-export type Model = HubSource & {
+export type Model = {
   /** The name in commands, and of the folder. */
   name: string;
   title: string;
@@ -42,6 +72,8 @@ export type Model = HubSource & {
    */
   family: 'parakeet-tdt' | 'parakeet-ctc' | 'whisper' | 'moonshine' | 'streaming' | 'vad' | 'speakers';
   files: readonly ModelFile[];
+  /** Where the files come from: of several, the first one that works. */
+  sources: readonly ModelSource[];
   licence: string;
   /** The attribution that the licence requires. */
   attribution: string;
@@ -86,4 +118,16 @@ export class ModelError extends Error {
 /** The size of all files in bytes. */
 export function sizeOfModel(model: Pick<Model, 'files'>): number {
   return model.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+/** The origin of files, with its version. */
+export function describeSource(source: ModelSource): string {
+  switch (source.kind) {
+    case 'hub':
+      return `${source.repository} at ${source.revision} on the hub`;
+    case 'wheel':
+      return `${source.archive} of the index of Python packages`;
+    case 'npm':
+      return `${source.package} ${source.version} of the npm registry`;
+  }
 }

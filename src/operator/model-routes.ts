@@ -8,10 +8,11 @@ import { ApiError } from '../http/api-error.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { Type } from '../http/schema.ts';
 import { findPlanEngines } from '../jobs/api/engine-store.ts';
-import { BackgroundPull, type PullState } from '../models/background-pull.ts';
 import { CATALOGUE } from '../models/catalogue.ts';
 import { pulledModels } from '../models/folder.ts';
 import { sizeOfModel } from '../models/model.ts';
+import { BackgroundPull, type PullState } from '../models/pull/background-pull.ts';
+import { modelOrigins } from '../models/sources/origins.ts';
 import { modelListSchema, modelPullSchema } from './schemas.ts';
 
 /** The models of the catalogue on the node that answers: the list, pulling one, and ending that. */
@@ -19,8 +20,8 @@ export function modelRoutes(runtime: Runtime): Route[] {
   let opened: BackgroundPull | null = null;
   // When a request comes: the routes are described without settings, too.
   const pulls = () => {
-    const { dataDir, hubUrl } = runtime.config;
-    opened ??= new BackgroundPull({ modelsDir: dataPaths(dataDir).models, hubUrl });
+    const { config } = runtime;
+    opened ??= new BackgroundPull({ modelsDir: dataPaths(config.dataDir).models, origins: modelOrigins(config) });
     return opened;
   };
   return [listRoute(runtime, pulls), pullRoute(runtime, pulls), cancelRoute(runtime, pulls)];

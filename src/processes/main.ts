@@ -9,6 +9,7 @@ import { NoPostgresError, type Programs } from '../db/embedded/programs.ts';
 import { startEmbedded } from '../db/embedded/server.ts';
 import { NewerSchemaError } from '../db/migrate.ts';
 import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
+import { modelOrigins } from '../models/sources/origins.ts';
 import { systemClock } from '../platform/clock.ts';
 import { entryPoint } from '../platform/installation.ts';
 import { isLogText, type Log, openLog } from '../platform/log.ts';
@@ -93,10 +94,10 @@ async function showReady(config: Config, about: Partial<Record<Part, string>>, p
 
 async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
   // Loaded for this once: the hub's client would cost every later start a tenth of a second.
-  const { offerFirstModel } = await import('../models/offer.ts');
+  const { offerFirstModel } = await import('../models/pull/offer.ts');
   await offerFirstModel({
     modelsDir: dataPaths(config.dataDir).models,
-    hubUrl: config.hubUrl,
+    origins: modelOrigins(config),
     how: 'ask',
     command: config.command,
     input: process.stdin,

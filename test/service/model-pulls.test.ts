@@ -4,6 +4,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { ApiError, VerbatimAdmin } from '../../sdk/src/client/index.ts';
 import { CATALOGUE } from '../../src/models/catalogue.ts';
+import type { HubSource } from '../../src/models/model.ts';
 import { TestHub } from '../fixtures/servers/hub.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -11,11 +12,12 @@ import { until } from '../fixtures/until.ts';
 const NAME = 'parakeet-110m';
 const ANSWERED_BYTES = 40_000;
 const model = CATALOGUE.find(({ name }) => name === NAME)!;
+const source = model.sources.find(({ kind }) => kind === 'hub') as HubSource;
 
 /** A hub that lists the files of a real model, and stops in the middle of the first one. */
 class StalledHub extends TestHub {
-  override readonly repository = model.repository;
-  override readonly revision = model.revision;
+  override readonly repository = source.repository;
+  override readonly revision = source.revision;
 }
 
 test('the operator pulls a model, follows it and cancels it', { timeout: 170_000 }, async () => {

@@ -136,7 +136,7 @@ const PLACES: { what: string; pattern: RegExp; allowed: RegExp }[] = [
       /\bfetch\(|\b(net|tls|http2)\.(connect|createConnection)\(|\bhttps?\.(request|get)\(|createSocket\(|\bimport\('@aws-sdk|^import (?!type)[^;]*'(undici|@aws-sdk)/m,
     // The demo and the command line are clients of the service.
     allowed:
-      /^src\/egress\/|^src\/webhooks\/http-client\/|^src\/audio\/fetch\/|^src\/engines\/openai\/openai(-client)?\.ts$|^src\/models\/hub\.ts$|^src\/audio\/storage\/s3-storage\.ts$|^src\/(demo|cli)\//,
+      /^src\/egress\/|^src\/webhooks\/http-client\/|^src\/audio\/fetch\/|^src\/engines\/openai\/openai(-client)?\.ts$|^src\/models\/sources\/|^src\/audio\/storage\/s3-storage\.ts$|^src\/(demo|cli)\//,
   },
   {
     what: 'certificates are always verified',

@@ -4,12 +4,12 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { type ModelFixture, openModelFixture } from '../../test/fixtures/model.ts';
-import { CATALOGUE } from './catalogue.ts';
+import { type ModelFixture, openModelFixture, originsOf } from '../../../test/fixtures/model.ts';
+import { CATALOGUE } from '../catalogue.ts';
+import { pulledModels } from '../folder.ts';
 import { list, type ModelsCommand, pull, remove } from './commands.ts';
-import { pulledModels } from './folder.ts';
 
-const MAIN = path.join(import.meta.dirname, '..', 'cli', 'main.ts');
+const MAIN = path.join(import.meta.dirname, '../..', 'cli', 'main.ts');
 
 test('the list has every model with its size, WER, languages and licence, and marks pulled ones', async () => {
   await using fixture = await openModelFixture('parakeet-110m');
@@ -71,9 +71,9 @@ test('the command uses DATA_DIR and HF_ENDPOINT, and reports errors in one line'
   };
 
   const listed = await verbatim(['list'], fixture.hub.url);
-  await assert.rejects(verbatim(['pull', 'silero-vad'], `${fixture.hub.url}/`), {
+  await assert.rejects(verbatim(['pull', 'whisper-tiny'], `${fixture.hub.url}/`), {
     code: 1,
-    stderr: `verbatim: The hub at ${fixture.hub.url} answered 404 for csukuangfj/vad.\n`,
+    stderr: `verbatim: The hub at ${fixture.hub.url} answered 404 for csukuangfj/sherpa-onnx-whisper-tiny.\n`,
   });
   await assert.rejects(verbatim(['list'], 'ftp://example.com'), { stderr: /HF_ENDPOINT must begin with https/ });
 
@@ -88,7 +88,7 @@ async function run(
   const written: string[] = [];
   await command({
     modelsDir: fixture.modelsDir,
-    hubUrl: fixture.hub.url,
+    origins: originsOf(fixture.hub.url),
     screen: { write: (text: string) => written.push(text) },
     signal: new AbortController().signal,
     catalogue,

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Model, ModelError } from './model.ts';
+import { type Model, ModelError } from '../model.ts';
+import type { ModelOrigins } from '../sources/origins.ts';
 import { pullModel } from './pull.ts';
 
 // A thread that pulls one model, for background-pull.ts. The message `cancel` ends it.
@@ -7,7 +8,7 @@ import { pullModel } from './pull.ts';
 export type ThreadWork = {
   name: string;
   modelsDir: string;
-  hubUrl: string;
+  origins: ModelOrigins;
   catalogue: readonly Model[] | undefined;
 };
 
@@ -19,7 +20,7 @@ export type ThreadMessage =
 
 const REPORT_EVERY_MS = 200;
 
-const { name, modelsDir, hubUrl, catalogue } = workerData as ThreadWork;
+const { name, modelsDir, origins, catalogue } = workerData as ThreadWork;
 const canceled = new AbortController();
 let [doneBytes, reportedBytes] = [0, 0];
 const reports = setInterval(reportBytes, REPORT_EVERY_MS);
@@ -27,7 +28,7 @@ parentPort!.once('message', () => canceled.abort());
 try {
   await pullModel(name, {
     modelsDir,
-    hubUrl,
+    origins,
     signal: canceled.signal,
     discardsAborted: true,
     ...(catalogue && { catalogue }),

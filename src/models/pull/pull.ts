@@ -1,14 +1,14 @@
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { claimDirectory, DirectoryTakenError } from '../db/embedded/folder-lock.ts';
-import { type Clock, systemClock } from '../platform/clock.ts';
-import { CATALOGUE, findModel } from './catalogue.ts';
+import { claimDirectory, DirectoryTakenError } from '../../db/embedded/folder-lock.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { CATALOGUE, findModel } from '../catalogue.ts';
+import { isPulled, type Manifest, partialDir, putInPlace } from '../folder.ts';
+import { type Model, ModelError, type ModelSource, sizeOfModel } from '../model.ts';
+import type { ExpectedFile } from '../sources/expected-file.ts';
+import { openSource } from '../sources/open-source.ts';
+import type { ModelOrigins } from '../sources/origins.ts';
 import { downloadChecked } from './download.ts';
-import { isPulled, type Manifest, partialDir, putInPlace } from './folder.ts';
-import { type ExpectedFile, expectFiles, openFile } from './hub.ts';
-import { type Model, ModelError, sizeOfModel } from './model.ts';
-
-const HUB_URL = 'https://huggingface.co';
 
 export type PullProgress = {
   /** The current file. */
@@ -20,8 +20,7 @@ export type PullProgress = {
 
 export type PullOptions = {
   modelsDir: string;
-  /** URL of a hub, without a trailing slash. */
-  hubUrl?: string;
+  origins: ModelOrigins;
   onProgress?(progress: PullProgress): void;
   /** Ends the pull; the bytes so far are kept and the next pull resumes. */
   signal?: AbortSignal;
@@ -40,7 +39,7 @@ const STALL_MS = 30_000;
 const SPARE_BYTES = 200 * 2 ** 20;
 
 /**
- * Pulls a model from the hub into `<modelsDir>/<name>`. Resumes an earlier pull, checks the size and SHA-256 of each
+ * Pulls a model into `<modelsDir>/<name>`, from the first of its sources that works. Resumes an earlier pull, checks the size and SHA-256 of each
  * file, and renames the folder when it is complete and synced.
  * @throws ModelError  that says what to do; the signal's reason
  */
@@ -78,29 +77,52 @@ function claimPulls(modelsDir: string): { release(): void } {
 }
 
 async function fetchModel(model: Model, options: PullOptions & { signal: AbortSignal }): Promise<void> {
-  const { modelsDir, hubUrl = HUB_URL, signal } = options;
-  const expected = await expectFiles(model, hubUrl, signal);
+  const failures: ModelError[] = [];
+  for (const source of model.sources) {
+    try {
+      return await fetchFrom(source, model, options);
+    } catch (error) {
+      if (!(error instanceof ModelError) || error.problem === 'no_space') throw error;
+      failures.push(error);
+    }
+  }
+  const [first, ...others] = failures;
+  if (others.length === 0) throw first!;
+  throw new ModelError(first!.problem, failures.map(({ message }) => message).join(' '), { cause: first });
+}
+
+async function fetchFrom(
+  source: ModelSource,
+  model: Model,
+  options: PullOptions & { signal: AbortSignal },
+): Promise<void> {
+  const { modelsDir, origins, signal } = options;
+  const opened = await openSource(model, source, origins, signal);
   const partial = path.join(partialDir(modelsDir), model.name);
   await mkdir(partial, { recursive: true });
-  await removeOtherFiles(partial, expected);
-  await requireSpace(model, partial, expected);
+  await removeOtherFiles(partial, opened.files);
+  await requireSpace(model, partial, opened.files);
 
-  const files: Manifest['files'] = [];
+  const totalBytes = opened.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const digests = new Map<string, string>();
   let beforeBytes = 0;
-  for (const file of expected) {
+  for (const file of opened.files) {
     const sha256 = await downloadChecked(file, {
       target: path.join(partial, file.path),
-      openAt: openFile(file, hubUrl),
-      onBytes: (bytes) =>
-        options.onProgress?.({ file: file.path, doneBytes: beforeBytes + bytes, totalBytes: sizeOfModel(model) }),
+      onBytes: (bytes) => options.onProgress?.({ file: file.path, doneBytes: beforeBytes + bytes, totalBytes }),
       stallMs: options.stallMs ?? STALL_MS,
       clock: options.clock ?? systemClock,
       signal,
     });
     beforeBytes += file.sizeBytes;
-    files.push({ path: file.path, sizeBytes: file.sizeBytes, sha256 });
+    digests.set(file.path, sha256);
   }
-  await putInPlace(model, partial, modelsDir, files);
+  await opened.unpack(partial);
+  const files: Manifest['files'] = model.files.map(({ path: name, sizeBytes, sha256 }) => {
+    // What was unpacked has been checked against the catalogue.
+    return { path: name, sizeBytes, sha256: digests.get(name) ?? sha256! };
+  });
+  await putInPlace(model, source, { partial, modelsDir }, files);
 }
 
 /** Removes files of an earlier revision. */
@@ -114,7 +136,10 @@ async function removeOtherFiles(partial: string, expected: ExpectedFile[]): Prom
 
 async function requireSpace(model: Model, partial: string, expected: ExpectedFile[]): Promise<void> {
   const sizes = await Promise.all(expected.map((file) => sizeOf(path.join(partial, file.path))));
-  const neededBytes = sizeOfModel(model) - sizes.reduce((sum, size) => sum + size, 0) + SPARE_BYTES;
+  const archiveBytes = expected.some(({ path: name }) => model.files.every((file) => file.path !== name))
+    ? expected.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    : 0;
+  const neededBytes = sizeOfModel(model) + archiveBytes - sizes.reduce((sum, size) => sum + size, 0) + SPARE_BYTES;
   const { bavail, bsize } = await statfs(partial);
   if (bavail * bsize >= neededBytes) return;
   const [needed, free] = [neededBytes, bavail * bsize].map((bytes) => Math.ceil(bytes / 1e6));

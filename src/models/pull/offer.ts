@@ -2,16 +2,17 @@ import { once } from 'node:events';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { CATALOGUE, FIRST_MODEL } from './catalogue.ts';
+import { CATALOGUE, FIRST_MODEL } from '../catalogue.ts';
+import { pulledModels } from '../folder.ts';
+import { type HubSource, isSpeechModel, type Model, ModelError, sizeOfModel } from '../model.ts';
+import { isHubReachable } from '../sources/hub.ts';
+import type { ModelOrigins } from '../sources/origins.ts';
 import { pull } from './commands.ts';
-import { pulledModels } from './folder.ts';
-import { isHubReachable } from './hub.ts';
-import { isSpeechModel, type Model, ModelError, sizeOfModel } from './model.ts';
 import { megabytes } from './progress.ts';
 
 export type Offer = {
   modelsDir: string;
-  hubUrl: string;
+  origins: ModelOrigins;
   /** `ask` asks at the terminal; `pull` pulls without a question. */
   how: 'ask' | 'pull';
   /** What the reader types for the command. */
@@ -39,17 +40,17 @@ const ANSWER_MS = 20_000;
  * for an unreachable hub, for which it waits at most `reachMs`.
  */
 export async function offerFirstModel(offer: Offer): Promise<Offered> {
-  const { modelsDir, hubUrl, how, input, output, signal, catalogue = CATALOGUE, command = 'verbatim' } = offer;
+  const { modelsDir, origins, how, input, output, signal, catalogue = CATALOGUE, command = 'verbatim' } = offer;
   const model = catalogue.find(({ name }) => name === FIRST_MODEL)!;
   if (await hasSpeechModel(modelsDir, catalogue)) return 'present';
   if (how === 'ask' && (!input.isTTY || !output.isTTY || (await wasAsked(modelsDir)))) return 'not_asked';
-  if (!(await isHubReachable(hubUrl, offer.reachMs ?? REACH_MS))) {
-    output.write(`Cannot reach ${hubUrl} to download a better model: pocketsphinx is used.\n`);
+  if (!(await isHubReachable(origins.hubUrl, hubSourceOf(model), offer.reachMs ?? REACH_MS))) {
+    output.write(`Cannot reach ${origins.hubUrl} to download a better model: pocketsphinx is used.\n`);
     return 'unreachable';
   }
   if (how === 'ask' && !(await ask(model, offer))) return 'declined';
   try {
-    await pull(model.name, { modelsDir, hubUrl, signal, screen: output, catalogue });
+    await pull(model.name, { modelsDir, origins, signal, screen: output, catalogue });
     return 'pulled';
   } catch (error) {
     if (!(error instanceof ModelError) && !signal.aborted) throw error;
@@ -57,6 +58,10 @@ export async function offerFirstModel(offer: Offer): Promise<Offered> {
     output.write(`${reason} Going on without; \`${command} models pull ${model.name}\` tries again.\n`);
     return 'failed';
   }
+}
+
+function hubSourceOf({ sources }: Model): HubSource {
+  return sources.find((source) => source.kind === 'hub')!;
 }
 
 async function hasSpeechModel(modelsDir: string, catalogue: readonly Model[]): Promise<boolean> {

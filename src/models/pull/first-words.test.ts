@@ -4,12 +4,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { TONE_MODEL } from '../../test/fixtures/audio/test-audio.ts';
-import { toneSpeech } from '../../test/fixtures/audio/tone/speech.ts';
-import { startHub } from '../../test/fixtures/servers/hub.ts';
-import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
-import { openWorkingEngine } from '../engines/registry/open.ts';
-import { openLog } from '../platform/log.ts';
+import { TONE_MODEL } from '../../../test/fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
+import { originsOf } from '../../../test/fixtures/model.ts';
+import { startHub } from '../../../test/fixtures/servers/hub.ts';
+import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
+import { openWorkingEngine } from '../../engines/registry/open.ts';
+import { openLog } from '../../platform/log.ts';
 import { pullModel } from './pull.ts';
 
 test('a model pulled over an unreliable connection is the engine of the next start', async () => {
@@ -24,7 +25,7 @@ test('a model pulled over an unreliable connection is the engine of the next sta
   await using hub = await startHub(files);
   hub.misbehave('tone.onnx', { kind: 'cut', afterBytes: 4000 });
 
-  await pullModel('tone-zipformer', { modelsDir, hubUrl: hub.url, catalogue: [catalogued(hub, files)] });
+  await pullModel('tone-zipformer', { modelsDir, origins: originsOf(hub.url), catalogue: [catalogued(hub, files)] });
   const settings = {
     modelsDir,
     slots: 1,
@@ -48,8 +49,7 @@ function catalogued(hub: { repository: string; revision: string }, files: { path
     name: 'tone-zipformer',
     title: 'Tones',
     family: 'parakeet-ctc' as const,
-    repository: hub.repository,
-    revision: hub.revision,
+    sources: [{ kind: 'hub' as const, repository: hub.repository, revision: hub.revision }],
     files: files.map(({ path: name, bytes }) => ({
       path: name,
       sizeBytes: bytes.length,

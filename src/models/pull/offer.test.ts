@@ -6,11 +6,13 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { type ModelFixture, openModelFixture } from '../../test/fixtures/model.ts';
-import { FIRST_MODEL } from './catalogue.ts';
-import { pulledModels } from './folder.ts';
-import { isHubReachable } from './hub.ts';
+import { type ModelFixture, openModelFixture, originsOf } from '../../../test/fixtures/model.ts';
+import { FIRST_MODEL } from '../catalogue.ts';
+import { pulledModels } from '../folder.ts';
+import { isHubReachable } from '../sources/hub.ts';
 import { type Offer, offerFirstModel } from './offer.ts';
+
+const SOURCE = { repository: 'project/tone', revision: '0'.repeat(40) };
 
 test('the demo pulls the first model without a question', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
@@ -83,7 +85,7 @@ test('nothing is offered when there is a model; a voice detector does not count'
 
 test('an unreachable hub is reported in one line', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
-  const { offered, text } = offer(fixture, { how: 'pull', hubUrl: 'http://127.0.0.1:1' });
+  const { offered, text } = offer(fixture, { how: 'pull', origins: originsOf('http://127.0.0.1:1') });
 
   assert.equal(await offered, 'unreachable');
   assert.match(text(), /^Cannot reach .* to download a better model: pocketsphinx is used\.\n$/);
@@ -105,9 +107,9 @@ test('only a response of a hub, in time, counts as reachable', async () => {
   for (const server of [silent, portal]) await once(server.listen(0, '127.0.0.1'), 'listening');
   const urlOf = (server: typeof silent) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const reachable = await isHubReachable(fixture.hub.url);
-  const waited = await isHubReachable(urlOf(silent), 50);
-  const taken = await isHubReachable(urlOf(portal));
+  const reachable = await isHubReachable(fixture.hub.url, SOURCE);
+  const waited = await isHubReachable(urlOf(silent), SOURCE, 50);
+  const taken = await isHubReachable(urlOf(portal), SOURCE);
   for (const server of [silent, portal]) server.close().closeAllConnections();
 
   assert.deepEqual([reachable, waited, taken], [true, false, false]);
@@ -121,7 +123,7 @@ function offer(fixture: ModelFixture, options: Partial<Offer> & { how: Offer['ho
   output.on('data', (chunk: Buffer) => written.push(chunk.toString()));
   const offered = offerFirstModel({
     modelsDir: fixture.modelsDir,
-    hubUrl: fixture.hub.url,
+    origins: originsOf(fixture.hub.url),
     catalogue: [fixture.model],
     signal: new AbortController().signal,
     input,

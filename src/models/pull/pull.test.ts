@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { MODEL_BYTES, openModelFixture } from '../../test/fixtures/model.ts';
-import { randomFrom } from '../../test/fixtures/random.ts';
-import type { Misdeed } from '../../test/fixtures/servers/hub.ts';
-import { pulledModels, removeModel } from './folder.ts';
-import { ModelError, type ModelProblem } from './model.ts';
+import { MODEL_BYTES, openModelFixture, originsOf } from '../../../test/fixtures/model.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
+import type { Misdeed } from '../../../test/fixtures/servers/hub.ts';
+import { pulledModels, removeModel } from '../folder.ts';
+import { ModelError, type ModelProblem } from '../model.ts';
 
 const manifestIn = (folder: string) => JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8'));
 
@@ -159,7 +159,11 @@ test('a process killed during a pull leaves no model, and the next pull complete
   const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD], {
     env: {
       ...process.env,
-      PULL: JSON.stringify({ modelsDir: fixture.modelsDir, hubUrl: fixture.hub.url, catalogue: [fixture.model] }),
+      PULL: JSON.stringify({
+        modelsDir: fixture.modelsDir,
+        origins: originsOf(fixture.hub.url),
+        catalogue: [fixture.model],
+      }),
     },
     stdio: 'ignore',
   });
@@ -327,7 +331,8 @@ test('a pulled model is reported as such while another pull runs', async () => {
 
 test('errors of the hub are reported in a sentence', async () => {
   await using fixture = await openModelFixture();
-  const elsewhere = { ...fixture.model, repository: 'project/other' };
+  const { revision } = fixture.hub;
+  const elsewhere = { ...fixture.model, sources: [{ kind: 'hub', repository: 'project/other', revision } as const] };
   const other = { ...fixture.model.files[0]!, path: 'other.onnx' };
 
   await assertRefuses(fixture.pull({}, 'tune'), 'unknown_model', /There are: tone/);
@@ -337,7 +342,7 @@ test('errors of the hub are reported in a sentence', async () => {
     'not_on_hub',
     /no other\.onnx/,
   );
-  await assertRefuses(fixture.pull({ hubUrl: 'http://127.0.0.1:1' }), 'unreachable', /Cannot reach/);
+  await assertRefuses(fixture.pull({ origins: originsOf('http://127.0.0.1:1') }), 'unreachable', /Cannot reach/);
 });
 
 test('a file that the hub refuses is not requested again', async () => {

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { MODEL_BYTES, openModelFixture } from '../../test/fixtures/model.ts';
-import { until } from '../../test/fixtures/until.ts';
-import { claimDirectory } from '../db/embedded/folder-lock.ts';
+import { MODEL_BYTES, openModelFixture, originsOf } from '../../../test/fixtures/model.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import { claimDirectory } from '../../db/embedded/folder-lock.ts';
+import { partialDir, pulledModels } from '../folder.ts';
+import { ModelError } from '../model.ts';
 import { BackgroundPull } from './background-pull.ts';
-import { partialDir, pulledModels } from './folder.ts';
-import { ModelError } from './model.ts';
 
 async function openPulls() {
   const fixture = await openModelFixture();
   const { modelsDir, hub, model } = fixture;
-  const pulls = new BackgroundPull({ modelsDir, hubUrl: hub.url, catalogue: [model] });
+  const pulls = new BackgroundPull({ modelsDir, origins: originsOf(hub.url), catalogue: [model] });
   const ended = () => until('the end of the pull', () => (pulls.state?.endedAt ? pulls.state : null));
   return { ...fixture, pulls, ended, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
 }

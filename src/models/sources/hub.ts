@@ -1,74 +1,45 @@
 import { downloadFile, HubApiError, type ListFileEntry, listFiles } from '@huggingface/hub';
-import { FIRST_MODEL, findModel } from './catalogue.ts';
-import { type HubSource, type Model, ModelError, type ModelFile } from './model.ts';
-
-/** Size and digests that a file must have: from the catalogue, else from the hub. */
-export type ExpectedFile = {
-  path: string;
-  sizeBytes: number;
-  /** At least one digest is set: the hub lists the SHA-256 of large files and git's SHA-1 of small ones. */
-  sha256: string | null;
-  gitSha1: string | null;
-  source: HubSource;
-};
-
-/** The bytes of a file from an offset on. Iteration rejects when the connection breaks. */
-export type OpenAt = (offset: number, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+import { type HubSource, type Model, ModelError, type ModelFile } from '../model.ts';
+import { AnswerError, type ExpectedFile, type OpenAt, RangeIgnoredError } from './expected-file.ts';
 
 const LISTING_MS = 30_000;
 // A page has 1,000 files at most, of a few hundred bytes each.
 const LISTING_PAGE_BYTES = 8 * 1024 * 1024;
-
-/** The server ignored the Range header. */
-export class RangeIgnoredError extends Error {
-  constructor() {
-    super('the server cannot go on in the middle of a file');
-    this.name = 'RangeIgnoredError';
-  }
-}
-
-/** An error response of the hub; `isTemporary` for 5xx, 408 and 429. */
-export class HubAnswerError extends Error {
-  readonly status: number;
-  constructor(status: number, path: string) {
-    super(`the hub answered ${status} for ${path}`);
-    this.name = 'HubAnswerError';
-    this.status = status;
-  }
-  get isTemporary(): boolean {
-    return this.status >= 500 || this.status === 408 || this.status === 429;
-  }
-}
 
 /**
  * The model's files as the hub lists them, compared with the catalogue before the download.
  * @throws ModelError  when the hub is unreachable, lacks the model or a file, or lists other sizes or digests than the
  *                     catalogue
  */
-export async function expectFiles(model: Model, hubUrl: string, signal: AbortSignal): Promise<ExpectedFile[]> {
-  const sources = Map.groupBy(model.files, ({ source }) => source ?? model);
+export async function filesOfHub(
+  model: Model,
+  repository: HubSource,
+  { hubUrl, signal }: { hubUrl: string; signal: AbortSignal },
+): Promise<ExpectedFile[]> {
+  const sources = Map.groupBy(model.files, ({ source }) => source ?? repository);
   const listings = new Map<HubSource, Map<string, ListFileEntry>>();
   for (const source of sources.keys()) {
     const entries = await listAll(source, hubUrl, signal);
     listings.set(source, new Map(entries.map((entry) => [entry.path, entry])));
   }
   return model.files.map((pinned) => {
-    const { repository, revision } = pinned.source ?? model;
-    const where = `${repository} at ${revision.slice(0, 12)}`;
-    const entry = listings.get(pinned.source ?? model)?.get(pinned.path);
+    const source = pinned.source ?? repository;
+    const where = `${source.repository} at ${source.revision.slice(0, 12)}`;
+    const entry = listings.get(source)?.get(pinned.path);
     if (!entry) throw new ModelError('not_on_hub', `The hub has no ${pinned.path} in ${where}.`);
     if (differs(pinned, entry)) {
       const what = `The hub has another ${pinned.path} in ${where} than the catalogue names; nothing was fetched.`;
       throw new ModelError('wrong_bytes', `${what} Check the hub's address, ${hubUrl}.`);
     }
-    return {
+    const file = {
       path: pinned.path,
       sizeBytes: pinned.sizeBytes,
       sha256: pinned.sha256 ?? entry.lfs?.oid ?? null,
       // For a file in LFS, git's digest is that of its pointer.
       gitSha1: entry.lfs ? null : (entry.oid ?? null),
-      source: { repository, revision },
+      server: 'the hub',
     };
+    return { ...file, openAt: openFile(file, source, hubUrl) };
   });
 }
 
@@ -103,8 +74,7 @@ async function listAll(
 }
 
 /** A function that reads one file of a model; it rejects with the errors that `download.ts` handles. */
-export function openFile(file: ExpectedFile, hubUrl: string): OpenAt {
-  const { repository, revision } = file.source;
+function openFile(file: Omit<ExpectedFile, 'openAt'>, { repository, revision }: HubSource, hubUrl: string): OpenAt {
   const url = `${hubUrl}/${repository}/resolve/${encodeURIComponent(revision)}/${file.path}`;
   return async function* read(offset, signal) {
     let failure: unknown = null;
@@ -136,7 +106,7 @@ export function openFile(file: ExpectedFile, hubUrl: string): OpenAt {
 
 function checkAnswer(answer: Response, offset: number, path: string): Response {
   const problem = !answer.ok
-    ? new HubAnswerError(answer.status, path)
+    ? new AnswerError('the hub', answer.status, path)
     : offset > 0 && answer.headers.get('content-range')?.startsWith(`bytes ${offset}-`) !== true
       ? new RangeIgnoredError()
       : null;
@@ -165,10 +135,13 @@ function limitBytes(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** Whether a hub responds at this URL in time; an error page of a proxy does not count. Never rejects. */
-export async function isHubReachable(hubUrl: string, timeoutMs = 3000): Promise<boolean> {
+/**
+ * Whether a hub responds at this URL in time; an error page of a proxy does not count. Never rejects.
+ * @param source  of a model that hubs have
+ */
+export async function isHubReachable(hubUrl: string, source: HubSource, timeoutMs = 3000): Promise<boolean> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const { repository: repo, revision } = findModel(FIRST_MODEL);
+  const { repository: repo, revision } = source;
   try {
     for await (const _ of listFiles({ repo, revision, hubUrl, fetch: fetchUntil(signal) })) return true;
     return true;

@@ -1,13 +1,14 @@
 import path from 'node:path';
-import { CATALOGUE } from './catalogue.ts';
-import { pulledModels, removeModel } from './folder.ts';
-import { isSpeechModel, type Model, sizeOfModel } from './model.ts';
+import { CATALOGUE } from '../catalogue.ts';
+import { pulledModels, removeModel } from '../folder.ts';
+import { isSpeechModel, type Model, sizeOfModel } from '../model.ts';
+import type { ModelOrigins } from '../sources/origins.ts';
 import { megabytes, openProgress, type Screen } from './progress.ts';
 import { pullModel } from './pull.ts';
 
 export type ModelsCommand = {
   modelsDir: string;
-  hubUrl: string;
+  origins: ModelOrigins;
   screen: Screen;
   signal: AbortSignal;
   catalogue?: readonly Model[];
@@ -16,10 +17,10 @@ export type ModelsCommand = {
 /** Pulls one model, shows the progress, and writes its licence, its attribution and how to use it. */
 export async function pull(
   name: string,
-  { modelsDir, hubUrl, screen, signal, catalogue }: ModelsCommand,
+  { modelsDir, origins, screen, signal, catalogue }: ModelsCommand,
 ): Promise<void> {
   const progress = openProgress(name, screen, () => performance.now());
-  const options = { modelsDir, hubUrl, signal, onProgress: progress.update, ...(catalogue && { catalogue }) };
+  const options = { modelsDir, origins, signal, onProgress: progress.update, ...(catalogue && { catalogue }) };
   const { kind, folder } = await pullModel(name, options).finally(progress.end);
   const place = path.relative('.', folder) || folder;
   if (kind === 'already') {

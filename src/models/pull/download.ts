@@ -1,14 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Clock } from '../platform/clock.ts';
-import { type ExpectedFile, HubAnswerError, type OpenAt, RangeIgnoredError } from './hub.ts';
-import { ModelError } from './model.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ModelError } from '../model.ts';
+import { AnswerError, type ExpectedFile, RangeIgnoredError } from '../sources/expected-file.ts';
 
 export type DownloadOptions = {
   /** Path of the file; bytes that it already has are not fetched again. */
   target: string;
-  openAt: OpenAt;
   /** Called with the bytes of the file so far; the count falls to 0 when the download starts over. */
   onBytes(count: number): void;
   /** A connection without data for this time counts as broken. */
@@ -40,7 +39,7 @@ export async function downloadChecked(file: ExpectedFile, options: DownloadOptio
   await rm(options.target, { force: true });
   throw new ModelError(
     'wrong_bytes',
-    `${file.path} has a wrong checksum (SHA-256 ${fresh.sha256.slice(0, 12)}…): it was deleted. Pull again, or check the hub's address.`,
+    `${file.path} has a wrong checksum (SHA-256 ${fresh.sha256.slice(0, 12)}…): it was deleted. Pull again, or check the address of ${file.server}.`,
   );
 }
 
@@ -60,15 +59,17 @@ async function fetchAndDigest(file: ExpectedFile, options: DownloadOptions): Pro
 async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOptions): Promise<void> {
   for (let emptyAttempts = 0, pauseMs = FIRST_PAUSE_MS; part.sizeBytes < file.sizeBytes; ) {
     const before = part.sizeBytes;
-    const failure = await fetchOnce(part, options);
+    const failure = await fetchOnce(part, file, options);
     options.signal.throwIfAborted();
     if (part.sizeBytes === file.sizeBytes) return;
-    if (failure instanceof HubAnswerError && !failure.isTemporary) {
+    if (failure instanceof AnswerError && !failure.isTemporary) {
       throw new ModelError('not_on_hub', `${capital(failure.message)}.`, { cause: failure });
     }
     if (part.sizeBytes > before) [emptyAttempts, pauseMs] = [0, FIRST_PAUSE_MS];
     else if (++emptyAttempts === EMPTY_ATTEMPTS_MAX) {
-      const message = `The hub stopped answering in the middle of ${file.path}. Pull again later: what is there is kept.`;
+      const message = capital(
+        `${file.server} stopped answering in the middle of ${file.path}. Pull again later: what is there is kept.`,
+      );
       throw new ModelError('unreachable', message, { cause: failure });
     }
     await options.clock.sleep(pauseMs, options.signal);
@@ -78,7 +79,11 @@ async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOption
 }
 
 /** Fetches over one connection. Returns the error that broke it; null when it ended normally. */
-async function fetchOnce(part: Part, { openAt, onBytes, stallMs, signal }: DownloadOptions): Promise<unknown> {
+async function fetchOnce(
+  part: Part,
+  { openAt }: ExpectedFile,
+  { onBytes, stallMs, signal }: DownloadOptions,
+): Promise<unknown> {
   const stalled = new AbortController();
   const stop = () => stalled.abort(new Error(`nothing came for ${stallMs} ms`));
   let timer = setTimeout(stop, stallMs);
@@ -135,7 +140,10 @@ class Part {
   async append(chunk: Uint8Array): Promise<void> {
     if (this.sizeBytes + chunk.length > this.#file.sizeBytes) {
       await this.startOver();
-      throw new ModelError('wrong_bytes', `The hub sent more bytes of ${this.#file.path} than it has.`);
+      throw new ModelError(
+        'wrong_bytes',
+        capital(`${this.#file.server} sent more bytes of ${this.#file.path} than it has.`),
+      );
     }
     for (let written = 0; written < chunk.length; ) {
       written += (await this.#handle.write(chunk, written)).bytesWritten;

