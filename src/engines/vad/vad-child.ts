@@ -1,6 +1,7 @@
 import sherpa from 'sherpa-onnx-node';
-import { type Pcm, SAMPLE_RATE, type Segment } from '../engine.ts';
+import { SAMPLE_RATE, type Segment } from '../engine.ts';
 import { endWithParent, serveParent } from '../process/child-serve.ts';
+import { level } from './level.ts';
 
 export type VadSettings = { model: string };
 type Vad = InstanceType<typeof sherpa.Vad>;
@@ -18,9 +19,6 @@ const FAINT = 0.3;
 const SHORTEST_SECONDS = 0.001;
 const LONGEST_SECONDS = 1000;
 const BUFFER_SECONDS = 60;
-// Quieter audio is amplified to this peak: the model misses speech 40 dB below the usual level, and amplified noise
-// does not look more like speech to it.
-const PEAK_MIN = 6000 / 32_768;
 
 // The process that vad.ts starts: a damaged model aborts the process, and the calls are synchronous.
 endWithParent();
@@ -28,7 +26,7 @@ await serveParent<VadSettings>(async ({ model }) => {
   const clear = openVad(model, CLEAR);
   const faint = openVad(model, FAINT);
   return async (piece) => {
-    const samples = amplify(piece);
+    const samples = level(piece);
     const found = findSpeech(clear, samples);
     return { segments: found.length > 0 ? found : findSpeech(faint, samples), language: null };
   };
@@ -47,12 +45,6 @@ function openVad(model: string, threshold: number): Vad {
     { sileroVad, sampleRate: SAMPLE_RATE, numThreads: 1, provider: 'cpu', debug: 0 },
     BUFFER_SECONDS,
   );
-}
-
-function amplify(piece: Pcm): Float32Array {
-  const peak = piece.reduce((most, sample) => Math.max(most, Math.abs(sample)), 1) / 32_768;
-  const scale = Math.max(1, PEAK_MIN / peak) / 32_768;
-  return Float32Array.from(piece, (sample) => sample * scale);
 }
 
 /** The intervals with speech, as segments without text. */
