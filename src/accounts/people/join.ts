@@ -2,19 +2,27 @@ import { recordChange } from '../../audit/record.ts';
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { makeId } from '../../platform/clock.ts';
+import { type EmailProof, storedEmails } from '../../rules/accounts/email.ts';
 import { higherRole, type Role } from '../../rules/accounts/roles.ts';
 import { shardOf } from '../../rules/shard.ts';
 import type { Actor } from '../account.ts';
 import { insertAccount, lockAccount } from '../store.ts';
+import { requireOneSalt } from './find-by-password.ts';
 import { deleteInvitation, type InvitationRow } from './invitation-store.ts';
 import { countMembers, findMember, insertMember, type Membership, setRole } from './member-store.ts';
 import { holdChecked } from './sign-in.ts';
-import { hasUsers, insertUser, lockUsers, type Subject, type UserRow, updateUser } from './user-store.ts';
+import { hasUsers, insertUser, lockUsers, raiseProof, type Subject, type UserRow, updateUser } from './user-store.ts';
 
 const MAX_MEMBERS_PER_ACCOUNT = 1_000;
 
-/** A user to be made. `email` is in lower case. */
-export type NewPerson = { email: string; name: string; passwordHash: string | null; oidc: Subject | null };
+/** A user to be made. `email` is in its normal form. */
+export type NewPerson = {
+  email: string;
+  proof: EmailProof;
+  name: string;
+  passwordHash: string | null;
+  oidc: Subject | null;
+};
 
 /**
  * Makes the first user: the owner of a new account, and an operator.
@@ -30,19 +38,19 @@ export async function makeFirstUser(
   const accountId = makeId('acct');
   const account = { id: accountId, name: accountName, plan: 'pro', units: null, ledgerId: makeId('led') } as const;
   await insertAccount(tx, account);
-  const user = await insertUser(tx, { id: makeId('usr'), ...person, isOperator: true });
+  const user = await insertPerson(tx, person, true);
   const membership = {
     id: makeId('mem'),
     shard: shardOf(accountId),
     accountId,
-    userId: user!.id,
+    userId: user.id,
     role: 'owner' as const,
   };
   await insertMember(tx, membership);
   const owner = actorOf(actor, membership, true);
   const details = { plan: account.plan, credits: null };
   await recordChange(tx, owner, { accountId, action: 'account.created', targetId: accountId, details });
-  await recordChange(tx, owner, { accountId, action: 'user.joined', targetId: user!.id, details: { role: 'owner' } });
+  await recordChange(tx, owner, { accountId, action: 'user.joined', targetId: user.id, details: { role: 'owner' } });
   return membership;
 }
 
@@ -50,7 +58,7 @@ export async function makeFirstUser(
  * Uses up an invitation: the user is in its account afterwards, with its role or a higher one that the user had.
  * @param who  a user who exists, or one to be made
  * @throws ApiError  401 when the password of the user was replaced meanwhile, 404 when the invitation was used or its
- *   account is gone, 409 when the account is full or the email has just been taken
+ *   account is gone, 409 when the account is full, or another password for the email was set meanwhile
  */
 export async function acceptInvitation(
   tx: Sql,
@@ -60,7 +68,10 @@ export async function acceptInvitation(
   const { accountId, role, makesOperator } = invitation;
   const account = { shard: shardOf(accountId), id: accountId };
   if ((await lockAccount(tx, account)) === null || !(await deleteInvitation(tx, invitation))) throw noInvitation();
-  const user = 'user' in who ? await holdChecked(tx, who.user) : await insertPerson(tx, who.person);
+  const user = 'user' in who ? await holdChecked(tx, who.user) : await insertPerson(tx, who.person, false);
+  if (invitation.email !== null && storedEmails(invitation.email).includes(user.email)) {
+    await raiseProof(tx, user, invitation.isByOperator ? 'service' : 'account');
+  }
   if (makesOperator) await updateUser(tx, user.id, { makesOperator });
   const membership = await addMember(tx, { account, userId: user.id, role });
   await recordChange(tx, actorOf(actor, membership, user.isOperator || makesOperator), {
@@ -72,10 +83,13 @@ export async function acceptInvitation(
   return membership;
 }
 
-async function insertPerson(tx: Sql, person: NewPerson): Promise<UserRow> {
-  const user = await insertUser(tx, { id: makeId('usr'), ...person, isOperator: false });
-  if (user) return user;
-  throw new ApiError('conflict', 'Another user has this email; sign in, or use another email.', { param: 'email' });
+async function insertPerson(tx: Sql, person: NewPerson, isOperator: boolean): Promise<UserRow> {
+  const { email, proof, passwordHash } = person;
+  if (passwordHash !== null) await requireOneSalt(tx, email, { of: passwordHash, exceptId: null });
+  const user = await insertUser(tx, { id: makeId('usr'), ...person, isOperator });
+  if (!user) throw new ApiError('conflict', 'You have joined at the same time in another window; sign in.');
+  await raiseProof(tx, user, proof);
+  return user;
 }
 
 async function addMember(

@@ -19,27 +19,29 @@ let waiting = 0;
 
 /**
  * A password's argon2id hash with its parameters and salt, in the usual form `$argon2id$v=19$m=…,t=…,p=…$salt$hash`.
+ * @param like  a stored hash whose parameters and salt it has; null: those of now, and a random salt
  * @throws ApiError  503 while too many passwords wait to be hashed
  */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(SALT_BYTES);
-  const hash = await derive({ ...COST, message: normal(password), nonce: salt, tagLength: HASH_BYTES });
-  const { memory, passes, parallelism } = COST;
+export async function hashPassword(password: string, like: string | null = null): Promise<string> {
+  const { cost, salt } = like === null ? { cost: COST, salt: randomBytes(SALT_BYTES) } : readStored(like);
+  const hash = await derive({ ...cost, message: normal(password), nonce: salt, tagLength: HASH_BYTES });
+  const { memory, passes, parallelism } = cost;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`;
 }
 
 /**
- * Whether the hash is that of the password. Takes the same time where there is no hash.
- * @param stored  null: no password is right
+ * Whether the stored hash is that of the password.
  * @throws ApiError  503 while too many passwords wait to be hashed
  */
-export async function isPassword(password: string, stored: string | null): Promise<boolean> {
-  const [, memory, passes, parallelism, salt, hash] = STORED.exec(stored ?? '') ?? [];
-  if (stored !== null && hash === undefined) throw new Error('a stored password has an unknown form');
-  const cost = hash ? { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) } : COST;
-  const nonce = hash ? Buffer.from(salt!, 'base64') : randomBytes(SALT_BYTES);
-  const derived = await derive({ ...cost, message: normal(password), nonce, tagLength: HASH_BYTES });
-  return hash !== undefined && timingSafeEqual(derived, Buffer.from(hash, 'base64'));
+export async function isPassword(password: string, stored: string): Promise<boolean> {
+  return timingSafeEqual(Buffer.from(await hashPassword(password, stored)), Buffer.from(stored));
+}
+
+function readStored(stored: string) {
+  const [, memory, passes, parallelism, salt] = STORED.exec(stored) ?? [];
+  if (salt === undefined) throw new Error('a stored password has an unknown form');
+  const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return { cost, salt: Buffer.from(salt, 'base64') };
 }
 
 /** A password is the same however a keyboard writes its accents. */

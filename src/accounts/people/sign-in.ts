@@ -54,9 +54,9 @@ export async function holdChecked(tx: Sql, checked: UserRow): Promise<UserRow> {
   return user;
 }
 
-/** The same for an unknown email. */
-export function wrongPassword(): ApiError {
-  return new ApiError('unauthenticated', 'The email or the password is wrong.');
+/** The same for an unknown email. @param advice  a sentence more */
+export function wrongPassword(advice = ''): ApiError {
+  return new ApiError('unauthenticated', `The email or the password is wrong. ${advice}`.trim());
 }
 
 /**

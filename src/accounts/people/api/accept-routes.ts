@@ -3,19 +3,28 @@ import { ApiError } from '../../../http/api-error.ts';
 import { hashKey } from '../../../http/authentication.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, nullable, Type, timeSchema } from '../../../http/schema.ts';
-import { normalEmail } from '../../../rules/accounts/email.ts';
+import { normalEmail, storedEmails } from '../../../rules/accounts/email.ts';
+import { shardOf } from '../../../rules/shard.ts';
 import { sessionSchema } from '../../api/session-view.ts';
 import { findAccount } from '../../store.ts';
 import type { Attempts } from '../attempts.ts';
+import { findUserByPassword, hashForUser, requireOneSalt } from '../find-by-password.ts';
 import { findInvitation, type InvitationRow } from '../invitation-store.ts';
 import { acceptInvitation, type NewPerson, noInvitation } from '../join.ts';
 import { deleteSessionsOfUser } from '../member-store.ts';
-import { hashPassword, isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { requireOwnPage, wrongPassword } from '../sign-in.ts';
-import { findUserByEmail, replaceSignIn, type UserRow } from '../user-store.ts';
+import { findUserToRestore, replaceSignIn, type UserRow } from '../user-store.ts';
 import { answerWithSession } from './answer-with-session.ts';
-import { emailSchema, MIN_PASSWORD_CHARS, nameSchema, passwordSchema, roleSchema, tokenSchema } from './fields.ts';
+import {
+  emailSchema,
+  MIN_PASSWORD_CHARS,
+  nameSchema,
+  passwordSchema,
+  requireReadableEmail,
+  roleSchema,
+  tokenSchema,
+} from './fields.ts';
 
 const TAG = 'Sign-in';
 
@@ -81,18 +90,17 @@ password of a user who exists add the account to those of the user.`,
     async handle({ body, actor, header, note }) {
       requireOwnPage(header);
       requirePasswords(config);
-      const email = normalEmail(body.email);
-      attempts.add(actor.address, email);
+      attempts.add(actor.address, normalEmail(body.email));
       const invitation = await openInvitation(db, body.token);
-      if (invitation.email !== null && invitation.email !== email) {
+      if (invitation.email !== null && !storedEmails(body.email).includes(invitation.email)) {
         throw new ApiError('invalid_request', 'The invitation is for another email; sign up with that one.', {
           param: 'email',
         });
       }
-      const who = await identify(runtime, invitation, { ...body, email });
+      const who = await identify(runtime, invitation, body);
       return await answerWithSession(runtime, { header, note }, async (tx) => {
         const membership = await acceptInvitation(tx, actor, { invitation, who });
-        if ('user' in who && who.newPasswordHash) await replacePassword(tx, who.user.id, who.newPasswordHash);
+        if ('user' in who && who.newPasswordHash) await replacePassword(tx, who.user, who.newPasswordHash);
         return membership;
       });
     },
@@ -110,30 +118,27 @@ type Who = { user: UserRow; newPasswordHash?: string } | { person: NewPerson };
 type Given = { email: string; password: string; name?: string };
 
 /**
- * The user who accepts: by the password, by an operator's invitation for this email, or a new one.
+ * The user who accepts: by an operator's invitation for this email, by the password, or a new one. Who has no matching
+ * password is new, whatever users have the email: so the answer does not tell whether there are any.
  * @throws ApiError  400 or 401
  */
-async function identify(
-  { db }: PeopleRuntime,
-  invitation: InvitationRow,
-  { email, password, name }: Given,
-): Promise<Who> {
-  const user = await findUserByEmail(db, email);
-  if (user) return await identifyKnown(user, invitation, password);
+async function identify({ db }: PeopleRuntime, invitation: InvitationRow, given: Given): Promise<Who> {
+  const { email, password, name } = given;
   requireGoodPassword(password);
-  if (name === undefined) {
-    throw new ApiError('invalid_request', 'name is missing: how others see you.', { param: 'name' });
-  }
-  return { person: { email, name, passwordHash: await hashPassword(password), oidc: null } };
+  const restored = await findRestored(db, invitation, email);
+  if (restored) return { user: restored, newPasswordHash: await hashForUser(db, restored, password) };
+  const { user, hash } = await findUserByPassword(db, email, password);
+  if (user) return { user };
+  if (name === undefined) throw wrongPassword('Somebody new gives a name too.');
+  requireReadableEmail(email);
+  return { person: { email: normalEmail(email), proof: 'none', name, passwordHash: hash, oidc: null } };
 }
 
-async function identifyKnown(user: UserRow, { email, isByOperator }: InvitationRow, password: string): Promise<Who> {
-  if (isByOperator && email === user.email) {
-    requireGoodPassword(password);
-    return { user, newPasswordHash: await hashPassword(password) };
-  }
-  if (!(await isPassword(password, user.passwordHash))) throw wrongPassword();
-  return { user };
+/** The user whom an operator lets back in; null where the invitation does not do that. */
+async function findRestored(sql: Sql, invitation: InvitationRow, email: string): Promise<UserRow | null> {
+  const { accountId, isByOperator, email: bound } = invitation;
+  if (!isByOperator || bound === null) return null;
+  return await findUserToRestore(sql, { emails: storedEmails(email), shard: shardOf(accountId), accountId });
 }
 
 function requireGoodPassword(password: string): void {
@@ -142,7 +147,8 @@ function requireGoodPassword(password: string): void {
   throw new ApiError('invalid_request', message, { param: 'password' });
 }
 
-async function replacePassword(tx: Sql, userId: string, passwordHash: string): Promise<void> {
-  await replaceSignIn(tx, userId, { passwordHash, oidc: null });
-  await deleteSessionsOfUser(tx, userId, null);
+async function replacePassword(tx: Sql, { id, email }: UserRow, passwordHash: string): Promise<void> {
+  await requireOneSalt(tx, email, { of: passwordHash, exceptId: id });
+  await replaceSignIn(tx, id, { passwordHash, oidc: null });
+  await deleteSessionsOfUser(tx, id, null);
 }

@@ -1,5 +1,6 @@
+import { ApiError } from '../../../http/api-error.ts';
 import { idSchema, oneOf, Type } from '../../../http/schema.ts';
-import { EMAIL } from '../../../rules/accounts/email.ts';
+import { EMAIL, emailFault } from '../../../rules/accounts/email.ts';
 import { ROLE_MEANING, ROLES } from '../../../rules/accounts/roles.ts';
 
 export const MIN_PASSWORD_CHARS = 12;
@@ -20,3 +21,9 @@ export const roleSchema = oneOf(ROLES, {
 export const userIdSchema = idSchema('usr', 'usr_01kamz2f3q8r5t7v9wxyzabcde');
 export const accountIdSchema = idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde');
 export const idParams = Type.Object({ id: Type.String() });
+
+/** @throws ApiError  400 for an email that could be taken for another */
+export function requireReadableEmail(email: string): void {
+  const fault = emailFault(email);
+  if (fault !== null) throw new ApiError('invalid_request', fault, { param: 'email' });
+}

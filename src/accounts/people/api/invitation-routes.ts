@@ -15,7 +15,7 @@ import { lockAccount } from '../../store.ts';
 import * as store from '../invitation-store.ts';
 import { lockAsOwner, requireOperatorStill } from '../owners.ts';
 import { type PeopleRuntime, requireOwner } from '../people-runtime.ts';
-import { emailSchema, idParams, roleSchema, userIdSchema } from './fields.ts';
+import { emailSchema, idParams, requireReadableEmail, roleSchema, userIdSchema } from './fields.ts';
 
 const TAG = 'Users';
 const KEEP_MS = 7 * 24 * 3_600_000;
@@ -136,6 +136,7 @@ type Wish = {
 
 async function invite({ db }: PeopleRuntime, wish: Wish) {
   const { accountId, role, email, makesOperator, actor, idempotency } = wish;
+  if (email !== null) requireReadableEmail(email);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return await db.transaction(async (tx) => {
     const account = { shard: shardOf(accountId), id: accountId };

@@ -8,8 +8,9 @@ import { sessionSchema } from '../../api/session-view.ts';
 import { findSession, type SessionRow } from '../../keys/session-store.ts';
 import { findNames } from '../../store.ts';
 import type { Attempts } from '../attempts.ts';
+import { hashForUser, requireOneSalt } from '../find-by-password.ts';
 import { accountOf, deleteSessionsOfUser, listMemberships } from '../member-store.ts';
-import { hashPassword, isPassword } from '../password.ts';
+import { isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords, requireUser } from '../people-runtime.ts';
 import { holdChecked, isFresh } from '../sign-in.ts';
 import { findUser, holdUsers, type UserRow, updateUser } from '../user-store.ts';
@@ -90,9 +91,12 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
         const session = await requireOwnSession(db, { account, actor });
         if (!isFresh(session, clock.now())) throw staleSession();
       }
-      const passwordHash = password === undefined ? null : await hashPassword(password);
+      const passwordHash = password === undefined || !user ? null : await hashForUser(db, user, password);
       const changed = await db.transaction(async (tx) => {
-        if (user && passwordHash !== null) await holdChecked(tx, user);
+        if (user && passwordHash !== null) {
+          await holdChecked(tx, user);
+          await requireOneSalt(tx, user.email, { of: passwordHash, exceptId: id });
+        }
         const row = await updateUser(tx, id, { name: name ?? null, passwordHash });
         if (passwordHash !== null) {
           await deleteSessionsOfUser(tx, id, actor.sessionId);

@@ -129,19 +129,71 @@ test('a user with a password is known by an email that the provider has verified
   assert.equal(impostor.location, '/#sign-in=no_user');
 });
 
-test('who has taken an email before is locked out when the provider confirms it to somebody', async () => {
+test('an email that somebody has only typed leads the provider to nobody', async () => {
   await using service = await openEnvironment();
   const { fixture } = service;
   const owner = await setUp(fixture);
   const squatter = await join(fixture, owner, 'viewer', 'max@example.com');
-  const token = await invite(fixture, owner, { role: 'owner' });
+  const token = await invite(fixture, owner, { role: 'owner', email: MAX.email });
 
+  const stranger = await service.signIn(MAX);
   const max = await service.signIn(MAX, { invitation: token });
 
-  assert.equal((await userOf(fixture, max.cookie)).id, squatter.userId);
-  const again = { email: 'max@example.com', password: PASSWORD };
+  assert.equal(stranger.location, '/#sign-in=no_user');
+  assert.notEqual((await userOf(fixture, max.cookie)).id, squatter.userId);
+  assert.equal((await userOf(fixture, (await service.signIn(MAX)).cookie)).role, 'owner');
+  assert.equal((await me(fixture, squatter)).role, 'viewer');
+});
+
+test('who has come with an email of somebody else, not verified, neither uses its invitations nor keeps it', async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const owner = await setUp(fixture);
+  const impostor = { ...MAX, sub: 'impostor', email_verified: false };
+  const own = await service.signIn(impostor, { invitation: await invite(fixture, owner, { role: 'viewer' }) });
+  const token = await invite(fixture, owner, { role: 'owner', email: MAX.email });
+
+  const refused = await service.signIn(impostor, { invitation: token });
+  const max = await service.signIn(MAX, { invitation: token });
+  const again = await service.signIn(impostor);
+
+  assert.equal(refused.location, '/#sign-in=other_email');
+  assert.equal((await userOf(fixture, max.cookie)).role, 'owner');
+  const ids = [own.cookie, again.cookie].map(async (cookie) => (await userOf(fixture, cookie)).id);
+  const [before, after] = await Promise.all(ids);
+  assert.deepEqual([before, (await userOf(fixture, again.cookie)).role], [after, 'viewer']);
+});
+
+test('an invited user with a password is who comes by the provider with that email, verified', async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const owner = await setUp(fixture);
+  const token = await invite(fixture, owner, { role: 'member', email: MAX.email });
+  const accept = { token, email: MAX.email, password: PASSWORD, name: 'Max' };
+  const before = await begin(fixture, '/v1/invitations/accept', accept);
+  const { id } = await me(fixture, before);
+
+  const max = await service.signIn(MAX);
+
+  assert.equal((await userOf(fixture, max.cookie)).id, id);
+  assert.equal((await send(fixture, before, 'GET', '/v1/me')).status, 401);
+  const again = { email: MAX.email, password: PASSWORD };
   assert.equal((await send(fixture, null, 'POST', '/v1/sign-in', again)).status, 401);
-  assert.equal((await send(fixture, squatter, 'GET', '/v1/me')).status, 401);
+});
+
+test('an email that the provider gives to somebody else is theirs from then on', async () => {
+  await using service = await openEnvironment();
+  const { fixture } = service;
+  const owner = await setUp(fixture);
+  const first = await service.signIn(MAX, { invitation: await invite(fixture, owner, { role: 'viewer' }) });
+  const next = { ...MAX, sub: 'another max' };
+
+  const second = await service.signIn(next, {
+    invitation: await invite(fixture, owner, { role: 'member', email: MAX.email }),
+  });
+
+  assert.equal((await userOf(fixture, second.cookie)).role, 'member');
+  assert.notEqual((await userOf(fixture, second.cookie)).id, (await userOf(fixture, first.cookie)).id);
 });
 
 test("an operator's invitation with a new password ends what the provider led to before", async () => {
@@ -202,7 +254,6 @@ const REFUSED: [string, Person, object, string][] = [
   ['of another email', { ...OLGA, sub: 'x', email: 'x@example.com' }, { email: 'max@example.com' }, 'other_email'],
   ['of an email that is not verified', { ...MAX, email_verified: false }, { email: 'max@example.com' }, 'other_email'],
   ['by somebody without an email', { sub: 'x' }, {}, 'no_email'],
-  ['by somebody with the email of a user', { ...OLGA, email_verified: false }, {}, 'conflict'],
 ];
 
 for (const [what, person, fields, code] of REFUSED) {

@@ -233,7 +233,8 @@ test('a new user needs a name and a password of 12 characters', async () => {
   const nameless = await accept({ password: PASSWORD });
 
   assert.deepEqual(errorOf(short), [400, 'invalid_request', 'password']);
-  assert.deepEqual(errorOf(nameless), [400, 'invalid_request', 'name']);
+  assert.deepEqual(errorOf(nameless), [401, 'unauthenticated', undefined]);
+  assert.match(nameless.body.error.message, /Somebody new gives a name too/);
 });
 
 test('a user who exists joins another account by the password, not without it, and goes from one to the other', async () => {

@@ -4,14 +4,22 @@ import { component, nullable, type Static, Type } from '../../../http/schema.ts'
 import { normalEmail } from '../../../rules/accounts/email.ts';
 import { sessionSchema } from '../../api/session-view.ts';
 import type { Attempts } from '../attempts.ts';
+import { findUserByPassword } from '../find-by-password.ts';
 import { makeFirstUser } from '../join.ts';
-import { hashPassword, isPassword } from '../password.ts';
+import { hashPassword } from '../password.ts';
 import { hasPasswords, type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { isSetupToken } from '../setup-token.ts';
 import { firstMembership, holdChecked, requireOwnPage, wrongPassword } from '../sign-in.ts';
-import { findUserByEmail, hasUsers } from '../user-store.ts';
+import { hasUsers } from '../user-store.ts';
 import { answerWithSession } from './answer-with-session.ts';
-import { emailSchema, nameSchema, newPasswordSchema, passwordSchema, tokenSchema } from './fields.ts';
+import {
+  emailSchema,
+  nameSchema,
+  newPasswordSchema,
+  passwordSchema,
+  requireReadableEmail,
+  tokenSchema,
+} from './fields.ts';
 
 const TAG = 'Sign-in';
 
@@ -97,8 +105,9 @@ function setupRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
       // Before the hash is made: once there are users, the token is good for nothing.
       if (await hasUsers(db)) throw new ApiError('conflict', 'The service is set up already; sign in.');
       const { name, email, account_name: accountName = name } = body;
+      requireReadableEmail(email);
       const passwordHash = await hashPassword(body.password);
-      const person = { email: normalEmail(email), name, passwordHash, oidc: null };
+      const person = { email: normalEmail(email), proof: 'service', name, passwordHash, oidc: null } as const;
       return await answerWithSession(runtime, { header, note }, (tx) =>
         makeFirstUser(tx, actor, { person, accountName }),
       );
@@ -126,8 +135,8 @@ function passwordRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
       requirePasswords(config);
       const email = normalEmail(body.email);
       attempts.add(actor.address, email);
-      const user = await findUserByEmail(db, email);
-      if (!(await isPassword(body.password, user?.passwordHash ?? null)) || !user) throw wrongPassword();
+      const { user } = await findUserByPassword(db, body.email, body.password);
+      if (!user) throw wrongPassword();
       return await answerWithSession(runtime, { header, note }, async (tx) => {
         await holdChecked(tx, user);
         const membership = await firstMembership(tx, user.id);

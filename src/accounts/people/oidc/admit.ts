@@ -1,11 +1,19 @@
 import type { Sql } from '../../../db/database.ts';
 import { hashKey } from '../../../http/authentication.ts';
+import { storedEmails } from '../../../rules/accounts/email.ts';
 import type { Actor } from '../../account.ts';
 import { findInvitation } from '../invitation-store.ts';
 import { acceptInvitation, makeFirstUser, type NewPerson } from '../join.ts';
 import { deleteSessionsOfUser, type Membership } from '../member-store.ts';
 import { firstMembership } from '../sign-in.ts';
-import { findUserByEmail, findUserBySubject, hasUsers, replaceSignIn, type UserRow } from '../user-store.ts';
+import {
+  findUserBySubject,
+  findUserOfEmail,
+  hasUsers,
+  raiseProof,
+  replaceSignIn,
+  type UserRow,
+} from '../user-store.ts';
 import type { Identity } from './provider.ts';
 import type { SignInState } from './sign-in-state.ts';
 
@@ -26,19 +34,27 @@ export async function admitIdentity(
 }
 
 /**
- * The user whom the provider means: by the subject, else by an email that the provider has verified. So users who had
- * passwords, or another provider, remain who they are.
+ * The user whom the provider means: by the subject, else by an email that the provider has verified and that the user
+ * has not only typed. So users who had passwords, or another provider, remain who they are.
  */
 async function recognise(tx: Sql, identity: Identity): Promise<UserRow | null> {
+  const { issuer, email, isEmailVerified } = identity;
   const known = await findUserBySubject(tx, identity);
-  if (known || identity.email === null || !identity.isEmailVerified) return known;
-  const user = await findUserByEmail(tx, identity.email);
+  if (email === null || !isEmailVerified) return known;
+  if (known) return known.email === email ? await proven(tx, known) : known;
+  const user = await findUserOfEmail(tx, storedEmails(email));
   // Another person at the same provider has this email there by now.
-  if (!user || user.oidcIssuer === identity.issuer) return null;
+  if (!user || user.oidcIssuer === issuer) return null;
   // Nobody has checked that the email belongs to whoever chose the password and is signed in with it.
   await replaceSignIn(tx, user.id, { passwordHash: null, oidc: identity });
   await deleteSessionsOfUser(tx, user.id, null);
-  return { ...user, passwordHash: null };
+  return await proven(tx, { ...user, passwordHash: null });
+}
+
+/** The user, whose email the provider has just verified. */
+async function proven(tx: Sql, user: UserRow): Promise<UserRow> {
+  await raiseProof(tx, user, 'service');
+  return { ...user, emailProof: 'service' };
 }
 
 async function setUp(tx: Sql, actor: Actor, identity: Identity): Promise<Membership | Refusal> {
@@ -55,14 +71,15 @@ async function accept(
 ): Promise<Membership | Refusal> {
   const invitation = await findInvitation(tx, hashKey(token));
   if (!invitation) return 'no_invitation';
-  const own = [user?.email, identity.isEmailVerified ? identity.email : null];
+  const own = [user?.emailProof === 'service' ? user.email : null, identity.isEmailVerified ? identity.email : null];
   if (invitation.email !== null && !own.includes(invitation.email)) return 'other_email';
   const person = personOf(identity);
   if (!user && !person) return 'no_email';
   return await acceptInvitation(tx, actor, { invitation, who: user ? { user } : { person: person! } });
 }
 
-function personOf({ email, name, issuer, subject }: Identity): NewPerson | null {
+function personOf({ email, isEmailVerified, name, issuer, subject }: Identity): NewPerson | null {
   if (email === null) return null;
-  return { email, name: name ?? email, passwordHash: null, oidc: { issuer, subject } };
+  const proof = isEmailVerified ? 'service' : 'none';
+  return { email, proof, name: name ?? email, passwordHash: null, oidc: { issuer, subject } };
 }
