@@ -95,6 +95,8 @@ export type Engine = AsyncDisposable & {
   licence?: Licence | null;
   /** The longest piece that it transcribes in full; 30 s when absent. */
   maxPieceSeconds?: number;
+  /** It has returned the words of a sample of speech. Absent: not tried. */
+  isCalibrated?: boolean;
   /**
    * Resolves once the engine has transcribed a test signal, or a remote server accepts connections.
    * @throws EngineError

@@ -1,0 +1,66 @@
+import { type Interval, shiftBy } from '../../rules/transcript/intervals.ts';
+import type { Segment, Transcript } from '../engine.ts';
+
+/** What is transcribed of some audio, and what is known to be wrong with it. Times are seconds from its start. */
+export type Heard = {
+  /** Fit to be stored. */
+  transcript: Transcript;
+  /** Detected speech for which the engine gave no text, after further tries. */
+  untranscribed: Interval[];
+  /** Where the engine repeated itself as no speaker does; one repetition is in the text. */
+  repetitions: Interval[];
+};
+
+/** Between parts without text, of which one warning is enough. */
+const JOINED_GAP_SECONDS = 2;
+
+/** The text of all segments. */
+export function textOf({ segments }: Transcript): string {
+  return segments.map(({ text }) => text.trim()).join(' ');
+}
+
+/** With all times later by so many seconds. */
+export function placeHeard(startSeconds: number, { transcript, ...found }: Heard): Heard {
+  const shift = <Timed extends Segment | Segment['words'][number]>(part: Timed): Timed => ({
+    ...part,
+    startSeconds: part.startSeconds + startSeconds,
+    endSeconds: part.endSeconds + startSeconds,
+  });
+  const segments = transcript.segments.map((one) => ({ ...shift(one), words: one.words.map(shift) }));
+  return {
+    transcript: { ...transcript, segments },
+    untranscribed: shiftBy(startSeconds, found.untranscribed),
+    repetitions: shiftBy(startSeconds, found.repetitions),
+  };
+}
+
+/** The parts in their order; the language is that of the part with the longest text. */
+export function joinHeard(parts: Heard[], language: string | null): Heard {
+  const transcripts = parts.map(({ transcript }) => transcript);
+  const segments = transcripts.flatMap((transcript) => transcript.segments);
+  const known = transcripts.filter((transcript) => transcript.language !== null && transcript.segments.length > 0);
+  const [longest] = known.toSorted((one, other) => textOf(other).length - textOf(one).length);
+  const isCut = transcripts.some((transcript) => transcript.isCut);
+  return {
+    transcript: { segments, language: longest?.language ?? language, ...(isCut && { isCut }) },
+    untranscribed: joinUntold(
+      parts.flatMap(({ untranscribed }) => untranscribed),
+      segments,
+    ),
+    repetitions: parts.flatMap(({ repetitions }) => repetitions),
+  };
+}
+
+/** Neighbouring parts without text as one, where no text stands between them. */
+function joinUntold(untold: Interval[], segments: Segment[]): Interval[] {
+  const joined: Interval[] = [];
+  for (const next of untold) {
+    const last = joined.at(-1);
+    const isNear = last !== undefined && next.startSeconds - last.endSeconds <= JOINED_GAP_SECONDS;
+    const isBetween = ({ startSeconds }: Segment) =>
+      startSeconds >= last!.endSeconds && startSeconds < next.startSeconds;
+    if (isNear && !segments.some(isBetween)) last.endSeconds = next.endSeconds;
+    else joined.push({ ...next });
+  }
+  return joined;
+}

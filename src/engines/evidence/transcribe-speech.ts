@@ -1,0 +1,160 @@
+import type { Semaphore } from '../../platform/semaphore.ts';
+import { hullOf, type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
+import { findRepetitions } from '../../rules/transcript/repetitions.ts';
+import { judgeAmount, spokenLetters } from '../../rules/transcript/text-amount.ts';
+import { type Engine, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
+import { sanitiseTranscript } from '../sanitised-transcript.ts';
+import { findLoudParts } from './energy-speech.ts';
+import { type Heard, joinHeard, placeHeard, textOf } from './heard.ts';
+import { keepOnce } from './keep-once.ts';
+import { halvesOf, lengthOf, type Part, phrasesOf } from './parts.ts';
+import { isPureTone } from './pure-tone.ts';
+
+/** The parts of an engine that transcribe a piece. */
+export type SpeechEngine = Pick<Engine, 'transcribe' | 'features' | 'maxPieceSeconds' | 'isCalibrated'>;
+
+export type HearingOptions = TranscribeOptions & {
+  /** Limits the calls of the engine under way; absent: only the engine does. */
+  semaphore?: Semaphore;
+};
+
+/** The longest phrase, where an engine gives no times: captions of more are hard to read. */
+const PHRASE_MAX_SECONDS = 9;
+/** Shorter detected speech is a breath, a click or a door. */
+const SPEECH_MIN_SECONDS = 0.3;
+/** Louder parts that are shorter are knocks. */
+const LOUD_MIN_SECONDS = 1.5;
+/** A second try replaces a short text only with clearly more. */
+const CLEARLY_MORE = 1.2;
+
+/** Engines that gave long audio one segment without times, though their API has times. */
+const WITHOUT_TIMES = new WeakSet<SpeechEngine>();
+
+/**
+ * Transcribes a piece of audio, and compares the text with the speech that was detected in it. Audio without speech
+ * reaches no engine. Where the engine gives no text for speech, far too little, or text in a loop, the audio is
+ * transcribed again in two halves, down to about 2 s. An engine without times transcribes phrase by phrase.
+ * @param speech   the detected speech in seconds from the start of the piece, sorted; null without a voice detector:
+ *                 louder parts then take its place, and nothing is reported as untranscribed
+ * @param options  of each call of the engine
+ * @throws EngineError
+ */
+export async function transcribeSpeech(
+  engine: SpeechEngine,
+  piece: Pcm,
+  speech: readonly Interval[] | null,
+  options: HearingOptions,
+): Promise<Heard> {
+  const hearing = new Hearing(engine, options);
+  if (isPureTone(piece)) return await hearing.hearTone(piece);
+  if (speech !== null && totalSeconds(speech) < SPEECH_MIN_SECONDS) return hearing.nothing();
+  return await hearing.hear({
+    startSeconds: 0,
+    piece,
+    speech: speech === null ? findLoudParts(piece) : [...speech],
+    isCertain: speech !== null,
+  });
+}
+
+class Hearing {
+  readonly #engine: SpeechEngine;
+  readonly #options: HearingOptions;
+
+  constructor(engine: SpeechEngine, options: HearingOptions) {
+    this.#engine = engine;
+    this.#options = options;
+  }
+
+  nothing(): Heard {
+    return { transcript: { segments: [], language: this.#options.language }, untranscribed: [], repetitions: [] };
+  }
+
+  /**
+   * Test signals of integrators are pure tones, and a model of tones belongs to a test: they get their answer. A model
+   * that has shown that it knows speech is not given the tones of a telephone.
+   */
+  async hearTone(piece: Pcm): Promise<Heard> {
+    if (this.#engine.isCalibrated) return this.nothing();
+    return { ...this.nothing(), transcript: await this.#call(piece) };
+  }
+
+  async hear(whole: Part): Promise<Heard> {
+    const { maxPieceSeconds = Number.POSITIVE_INFINITY } = this.#engine;
+    const phrases = () => phrasesOf(whole, Math.min(PHRASE_MAX_SECONDS, maxPieceSeconds));
+    if (!this.#givesTimes() || lengthOf(whole) > maxPieceSeconds) return await this.#hearParts(phrases(), '');
+    const heard = await this.#hearPart(whole, '');
+    if (this.#givesTimes()) return heard;
+    const text = textOf(heard.transcript);
+    const again = await this.#hearParts(phrases(), text);
+    return saysAgain(again.transcript, text) ? heard : again;
+  }
+
+  #givesTimes(): boolean {
+    return this.#engine.features?.includes('words') === true && !WITHOUT_TIMES.has(this.#engine);
+  }
+
+  /** The parts side by side: the engine and the semaphore bound the calls that run. */
+  async #hearParts(parts: Part[], textOfWhole: string): Promise<Heard> {
+    const heard = await Promise.all(
+      parts.map(async (part) => placeHeard(part.startSeconds, await this.#hearPart(part, textOfWhole))),
+    );
+    return joinHeard(heard, this.#options.language);
+  }
+
+  /** @param textOfWhole  what the engine gave for the audio that this is a half of */
+  async #hearPart(part: Part, textOfWhole: string): Promise<Heard> {
+    if (part.isCertain && part.speech.length === 0) return this.nothing();
+    const transcript = await this.#transcribe(part);
+    const text = textOf(transcript);
+    const isRepeated = findRepetitions(text).length > 0;
+    const amount = judgeAmount(text, { speechSeconds: totalSeconds(part.speech), audioSeconds: lengthOf(part) });
+    // An engine that says the same of all audio gives no more with more calls.
+    const isKnown = text !== '' && text === textOfWhole;
+    const isDoubtful = isRepeated || (amount === 'none' ? isSpoken(part) : amount !== 'enough');
+    const halves = isDoubtful && !isKnown ? halvesOf(part) : [];
+    if (halves.length === 0) return settle(part, transcript, amount === 'none');
+    const again = await this.#hearParts(halves, text);
+    return amount === 'little' && !isRepeated && !isClearlyMore(again.transcript, text)
+      ? { ...settle(part, transcript, false), untranscribed: again.untranscribed }
+      : again;
+  }
+
+  async #transcribe({ piece, speech }: Part): Promise<Transcript> {
+    const transcript = await this.#call(piece);
+    const seconds = piece.length / SAMPLE_RATE;
+    const [only, ...others] = transcript.segments;
+    const isWithoutTimes =
+      only?.words.length === 0 && others.length === 0 && only.startSeconds === 0 && only.endSeconds === seconds;
+    if (!isWithoutTimes) return transcript;
+    if (seconds > PHRASE_MAX_SECONDS) WITHOUT_TIMES.add(this.#engine);
+    return { ...transcript, segments: [{ ...only, ...hullOf(speech) }] };
+  }
+
+  async #call(piece: Pcm): Promise<Transcript> {
+    const { semaphore, ...options } = this.#options;
+    const call = () => this.#engine.transcribe(piece, options);
+    const given = await (semaphore ? semaphore(call, options.signal) : call());
+    const transcript = sanitiseTranscript(given, piece.length / SAMPLE_RATE);
+    // Models write notes for music, and full stops for noise.
+    return { ...transcript, segments: transcript.segments.filter(({ text }) => spokenLetters(text) > 0) };
+  }
+}
+
+function isSpoken({ speech, isCertain }: Part): boolean {
+  return totalSeconds(speech) >= (isCertain ? SPEECH_MIN_SECONDS : LOUD_MIN_SECONDS);
+}
+
+/** What is kept of a part that is not transcribed again. */
+function settle(part: Part, given: Transcript, isEmpty: boolean): Heard {
+  const isUntranscribed = isEmpty && part.isCertain && isSpoken(part);
+  return { ...keepOnce(given), untranscribed: isUntranscribed ? [hullOf(part.speech)!] : [] };
+}
+
+function isClearlyMore(again: Transcript, text: string): boolean {
+  return !saysAgain(again, text) && spokenLetters(textOf(again)) > CLEARLY_MORE * spokenLetters(text);
+}
+
+/** Whether an engine gave for a part of the audio what it gave for all of it: it says the same of any audio. */
+function saysAgain({ segments }: Transcript, text: string): boolean {
+  return segments.some((segment) => segment.text.trim() === text);
+}

@@ -1,0 +1,87 @@
+/**
+ * Text that repeats itself as no speaker does: positions of characters.
+ * @property start      where the first repetition begins
+ * @property keptEnd    where the first one ends, which is kept
+ * @property end        where the last one ends
+ */
+export type Repetition = { start: number; keptEnd: number; end: number };
+
+// "No, no, no!" and a crowd that chants three or four times are speech. A model in a loop repeats to its limit.
+const TIMES_OF_SHORT = 8;
+const TIMES_OF_LONG = 5;
+const SHORT_WORDS = 2;
+/** Of writing without blanks, in which a token is one character. */
+const SHORT_CHARACTERS = 4;
+/** People read out long rows of digits and letters. */
+const TIMES_OF_SPELLED = 20;
+const UNIT_MAX_TOKENS = 24;
+/** A longer word is "hahaha…", and is compared by its letters. */
+const WORD_MAX_LETTERS = 30;
+/** Bounds the work: no piece has so many words. */
+const TOKENS_MAX = 10_000;
+
+const WORD = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu;
+const WITHOUT_BLANKS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+type Token = { key: string; start: number; end: number; isCharacter: boolean };
+
+/** The repetitions in a text, in order, none inside another. */
+export function findRepetitions(text: string): Repetition[] {
+  const tokens = tokensOf(text).slice(0, TOKENS_MAX);
+  const found: Repetition[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const run = longestRun(tokens, at);
+    if (run === null) at += 1;
+    else {
+      const past = at + run.tokens;
+      found.push({
+        start: tokens[at]!.start,
+        keptEnd: tokens[at + run.unit - 1]!.end,
+        end: tokens[past - 1]!.end,
+      });
+      at = past;
+    }
+  }
+  return found;
+}
+
+function tokensOf(text: string): Token[] {
+  return [...text.matchAll(WORD)].flatMap(({ 0: word, index }) => {
+    if (word.length <= WORD_MAX_LETTERS && !WITHOUT_BLANKS.test(word)) {
+      return [{ key: keyOf(word), start: index, end: index + word.length, isCharacter: false }];
+    }
+    let start = index;
+    return Array.from(word, (character) => {
+      const token = { key: keyOf(character), start, end: start + character.length, isCharacter: true };
+      start = token.end;
+      return token;
+    });
+  });
+}
+
+function keyOf(word: string): string {
+  return word.normalize('NFKC').toLowerCase();
+}
+
+/** The repetition from a token on that covers most; null when nothing is repeated too often. */
+function longestRun(tokens: Token[], at: number): { unit: number; tokens: number } | null {
+  let longest: { unit: number; tokens: number } | null = null;
+  for (let unit = 1; unit <= UNIT_MAX_TOKENS && at + unit < tokens.length; unit += 1) {
+    let end = at + unit;
+    while (end < tokens.length && tokens[end]!.key === tokens[end - unit]!.key) end += 1;
+    const times = Math.floor((end - at) / unit);
+    if (times < timesOf(tokens.slice(at, at + unit))) continue;
+    // A loop ends in the middle of its words where the model's limit or the piece ends.
+    const covered = end === tokens.length ? end - at : times * unit;
+    if (longest === null || covered > longest.tokens) longest = { unit, tokens: covered };
+  }
+  return longest;
+}
+
+/** How often the unit has to be repeated before it counts as a loop. */
+function timesOf(unit: Token[]): number {
+  const isCharacters = unit[0]!.isCharacter;
+  if (!isCharacters && unit.every(({ key }) => /^(?:\p{N}+|\p{L})$/u.test(key))) return TIMES_OF_SPELLED;
+  return unit.length <= (isCharacters ? SHORT_CHARACTERS : SHORT_WORDS) ? TIMES_OF_SHORT : TIMES_OF_LONG;
+}
