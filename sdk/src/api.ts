@@ -294,6 +294,8 @@ export interface Warning {
     | 'silent_channel'
     | 'audio_truncated'
     | 'no_speech'
+    | 'untranscribed'
+    | 'repetition'
     | 'text_cut'
     | 'connection_lost'
     | 'audio_gap'

@@ -143,3 +143,29 @@ test('silence gives long pieces, and empty audio gives no piece', async () => {
   );
   assert.deepEqual(nothing, []);
 });
+
+test('pieces for an engine with a low limit are within it, and end in the pauses', async () => {
+  for (const maxSeconds of [4, 9, 14.5, 20, 29.4]) {
+    const audio = noise(50, 8000, randomFrom(8).next);
+    for (let at = 1.9; at < 50; at += 1) audio.fill(0, at * SAMPLE_RATE, (at + 0.2) * SAMPLE_RATE);
+
+    const pieces = await Array.fromAsync(
+      cutPieces(
+        inChunks(audio, () => 4096),
+        undefined,
+        maxSeconds,
+      ),
+    );
+
+    const where = `limit ${maxSeconds} s`;
+    assert.equal(
+      pieces.reduce((sum, { samples }) => sum + samples.length, 0),
+      audio.length,
+      where,
+    );
+    for (const { startSeconds, samples } of pieces) {
+      assert.ok(samples.length <= maxSeconds * SAMPLE_RATE, where);
+      assert.ok(Math.abs(startSeconds - Math.round(startSeconds)) < 0.02, `${where}: cut at ${startSeconds}`);
+    }
+  }
+});

@@ -1,4 +1,5 @@
 import { type Interval, shiftBy } from '../../rules/transcript/intervals.ts';
+import { joinUntranscribed } from '../../rules/transcript/untranscribed.ts';
 import type { Segment, Transcript } from '../engine.ts';
 
 /** What is transcribed of some audio, and what is known to be wrong with it. Times are seconds from its start. */
@@ -10,9 +11,6 @@ export type Heard = {
   /** Where the engine repeated itself as no speaker does; one repetition is in the text. */
   repetitions: Interval[];
 };
-
-/** Between parts without text, of which one warning is enough. */
-const JOINED_GAP_SECONDS = 2;
 
 /** The text of all segments. */
 export function textOf({ segments }: Transcript): string {
@@ -43,24 +41,10 @@ export function joinHeard(parts: Heard[], language: string | null): Heard {
   const isCut = transcripts.some((transcript) => transcript.isCut);
   return {
     transcript: { segments, language: longest?.language ?? language, ...(isCut && { isCut }) },
-    untranscribed: joinUntold(
+    untranscribed: joinUntranscribed(
       parts.flatMap(({ untranscribed }) => untranscribed),
       segments,
     ),
     repetitions: parts.flatMap(({ repetitions }) => repetitions),
   };
-}
-
-/** Neighbouring parts without text as one, where no text stands between them. */
-function joinUntold(untold: Interval[], segments: Segment[]): Interval[] {
-  const joined: Interval[] = [];
-  for (const next of untold) {
-    const last = joined.at(-1);
-    const isNear = last !== undefined && next.startSeconds - last.endSeconds <= JOINED_GAP_SECONDS;
-    const isBetween = ({ startSeconds }: Segment) =>
-      startSeconds >= last!.endSeconds && startSeconds < next.startSeconds;
-    if (isNear && !segments.some(isBetween)) last.endSeconds = next.endSeconds;
-    else joined.push({ ...next });
-  }
-  return joined;
 }

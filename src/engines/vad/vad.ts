@@ -6,18 +6,17 @@ import { isPulled } from '../../models/folder.ts';
 import { entryPoint } from '../../platform/installation.ts';
 import type { Log } from '../../platform/log.ts';
 import { type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
+import type { Interval } from '../../rules/transcript/intervals.ts';
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { ChildPool } from '../process/child-pool.ts';
 
-/** An interval with speech, in seconds from the start of the given audio. */
-export type Interval = { startSeconds: number; endSeconds: number };
-
 /** Finds speech in audio. It may fail at any time; callers have a fallback. */
 export type VoiceDetector = AsyncDisposable & {
-  /** The intervals with speech, in order; null when detection failed. Rejects with the signal's reason. */
+  /**
+   * The intervals with speech, in order; null when detection failed, and for audio of less than a second. Rejects with
+   * the signal's reason.
+   */
   find(audio: Pcm, signal: AbortSignal): Promise<Interval[] | null>;
-  /** False only when detection found no speech. Rejects with the signal's reason. */
-  mayHoldSpeech(piece: Pcm, signal: AbortSignal): Promise<boolean>;
 };
 
 export type VoiceDetectorOptions = {
@@ -36,11 +35,8 @@ const MEMORY_MAX_BYTES = 2 ** 29;
 // A call takes some 10 ms.
 const TIMEOUT_MS = 15_000;
 const FAILURES_MAX = 3;
-/** Shorter pieces count as speech: detection needs the start of a word. */
+/** Nothing is known of shorter audio: detection needs the start of a word. */
 const SHORTEST_SECONDS = 1;
-// mayHoldSpeech checks a piece in parts and stops at the first speech, which is mostly in the first seconds.
-const PART_SECONDS = 4;
-const OVERLAP_SECONDS = 0.5;
 
 /**
  * Silero VAD in processes of its own; null when its model was not pulled, or when its file differs from the
@@ -81,7 +77,7 @@ function openDetector(
   let failures = 0;
 
   async function find(audio: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
-    if (failures >= FAILURES_MAX) return null;
+    if (failures >= FAILURES_MAX || audio.length < SHORTEST_SECONDS * SAMPLE_RATE) return null;
     try {
       const { segments } = await pool.transcribe(audio, { language: null, timeoutMs: TIMEOUT_MS, signal });
       failures = 0;
@@ -97,15 +93,5 @@ function openDetector(
     }
   }
 
-  async function mayHoldSpeech(piece: Pcm, signal: AbortSignal): Promise<boolean> {
-    if (piece.length < SHORTEST_SECONDS * SAMPLE_RATE) return true;
-    for (let at = 0; at < piece.length; at += PART_SECONDS * SAMPLE_RATE) {
-      const part = piece.subarray(at, at + (PART_SECONDS + OVERLAP_SECONDS) * SAMPLE_RATE);
-      const found = await find(part, signal);
-      if (found === null || found.length > 0) return true;
-    }
-    return false;
-  }
-
-  return { find, mayHoldSpeech, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
+  return { find, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }

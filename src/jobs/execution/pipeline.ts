@@ -9,7 +9,8 @@ import {
   type Segment,
   type Transcript,
 } from '../../engines/engine.ts';
-import { sanitiseTranscript } from '../../engines/sanitised-transcript.ts';
+import type { Heard } from '../../engines/evidence/heard.ts';
+import { transcribeSpeech } from '../../engines/evidence/transcribe-speech.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import { SegmentOrder } from '../../rules/channels/segment-order.ts';
@@ -17,7 +18,9 @@ import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
 import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
 import { BoundedReplacer } from '../../rules/transcript/bounded-replacer.ts';
+import { type Interval, shiftBy } from '../../rules/transcript/intervals.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
+import { Untranscribed } from '../../rules/transcript/untranscribed.ts';
 import type { Cover, Shortage } from '../end/hold.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
@@ -95,12 +98,14 @@ export async function runPipeline(
     const cut = cutChannels(counted, channels.length, cutChannel);
     const pieces = coverPieces(cut, audio, { decoded, cover: runtime.cover });
     const found = [...unsupportedOptions(job.options, engine), ...audioWarnings(job, audio)];
-    const transcription = { engine, semaphore, progress, found, channels };
+    const untranscribed = new Untranscribed(channels.length);
+    const transcription = { engine, semaphore, progress, found, channels, untranscribed };
     const transcript = await transcribePieces(job, pieces, transcription, runtime, signal);
     if (decoded.shortage !== null) return insufficientBalance(engine, decoded.shortage);
     found.push(...(await endWarnings(job, file.path, decoded.samples / SAMPLE_RATE)));
     const durationMs = billedMs(decoded.samples, SAMPLE_RATE);
-    const known = { durationMs, chargedMs: durationMs * channels.length, found, peaks: decoded.peaks.bytes() };
+    const chargedMs = chargedMsOf(durationMs * channels.length, transcript, untranscribed);
+    const known = { durationMs, chargedMs, found, peaks: decoded.peaks.bytes() };
     if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...known });
     runtime.leavePlace();
     const onProgress = (share: number) => runtime.onProgress(progress.followed(share));
@@ -122,7 +127,12 @@ export async function runPipeline(
 }
 
 /** A job's engine, and what is found out about the job while it is transcribed. */
-type Transcription = LimitedEngine & { progress: Progress; found: FoundWarning[]; channels: readonly number[] };
+type Transcription = LimitedEngine & {
+  progress: Progress;
+  found: FoundWarning[];
+  channels: readonly number[];
+  untranscribed: Untranscribed;
+};
 
 async function transcribePieces(
   job: ClaimedJob,
@@ -134,37 +144,28 @@ async function transcribePieces(
   const { baseMs, perAudioSecondMs } = runtime.pieceTimeout ?? PIECE_TIMEOUT;
   const unfinished = new AbortController();
   const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
-  let isSpeechHeard = false;
   const results = lookAhead(pieces, {
     // One more than there are slots: the next piece is ready when a slot becomes free.
     ahead: engine.slots + 1,
     abort: () => unfinished.abort(),
     work: async ({ samples, ...piece }) => {
-      const seconds = samples.length / SAMPLE_RATE;
-      const timeoutMs = baseMs + perAudioSecondMs * seconds;
-      const options = { ...contextOf(job.options), language: job.language, timeoutMs, signal: pieceSignal };
-      const mayHoldSpeech = (await runtime.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
-      const given = mayHoldSpeech
-        ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
-        : { segments: [], language: job.language };
-      // Before the replacements, which may leave every word out.
-      isSpeechHeard ||= given.segments.some(({ text }) => text.trim() !== '');
-      const end = endSample({ ...piece, samples });
-      return { ...piece, end, transcript: sanitiseTranscript(given, seconds) };
+      const timeoutMs = baseMs + (perAudioSecondMs * samples.length) / SAMPLE_RATE;
+      const options = { ...contextOf(job.options), language: job.language, timeoutMs, signal: pieceSignal, semaphore };
+      const speech = (await runtime.detector?.find(samples, pieceSignal)) ?? null;
+      const heard = await transcribeSpeech(engine, samples, speech, options);
+      return { ...piece, end: endSample({ ...piece, samples }), heard };
     },
   });
-  const transcript = await joinResults(job, results, transcription, runtime.onPiece);
-  if (!isSpeechHeard) transcription.found.push({ code: 'no_speech' });
-  return transcript;
+  return await joinResults(job, results, transcription, runtime.onPiece);
 }
 
-type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; transcript: Transcript };
+type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; heard: Heard };
 
 /** Puts the segments of the pieces in order, and reports how far the job has come. */
 async function joinResults(
   job: ClaimedJob,
   results: AsyncIterable<PieceResult>,
-  { progress, found, channels }: Omit<Transcription, keyof LimitedEngine>,
+  { progress, found, channels, untranscribed }: Omit<Transcription, keyof LimitedEngine>,
   onPiece: PipelineRuntime['onPiece'],
 ): Promise<Transcript> {
   const languages = new LanguageCount();
@@ -172,19 +173,37 @@ async function joinResults(
   const order = new SegmentOrder<Segment>(channels.length);
   const extent = new Extent(channels.length, SAMPLE_RATE);
   const replacer = job.options.replacements ? new BoundedReplacer(job.options.replacements) : null;
-  for await (const { channel: position, startSeconds, transcript: spoken, end, isWhole } of results) {
+  let isSpeechHeard = false;
+  for await (const { channel: position, startSeconds, heard, end, isWhole } of results) {
     const endSeconds = end / SAMPLE_RATE;
     const channel = job.options.multichannel ? { channel: channels[position]! } : {};
-    const transcript = replacer ? replaceIn(spoken, replacer) : spoken;
-    const next = order.add(placeSegments({ startSeconds, transcript, ...channel }), { position, endSeconds });
+    // Before the replacements, which may leave every word out.
+    isSpeechHeard ||= heard.transcript.segments.length > 0;
+    const transcript = replacer ? replaceIn(heard.transcript, replacer) : heard.transcript;
+    const placed = placeSegments({ startSeconds, transcript, ...channel });
+    const next = order.add(placed, { position, endSeconds });
     segments.push(...next);
     languages.add(transcript);
+    untranscribed.add(position, shiftBy(startSeconds, heard.untranscribed), placed);
     if (transcript.isCut) found.push({ code: 'text_cut', startSeconds, endSeconds });
+    found.push(...warningsOf('repetition', shiftBy(startSeconds, heard.repetitions)));
     extent.reach(position, end);
-    const transcribedMs = extent.chargedMs();
+    const transcribedMs = extent.chargedMs() - untranscribed.ms();
     onPiece(next, { progress: progress.transcribed(extent.meanSeconds()), transcribedMs, isWhole });
   }
+  found.push(...warningsOf('untranscribed', untranscribed.parts()));
+  if (!isSpeechHeard && untranscribed.ms() === 0) found.push({ code: 'no_speech' });
   return { segments: [...segments, ...order.rest()], language: languages.main() };
+}
+
+function warningsOf(code: FoundWarning['code'], parts: readonly Interval[]): FoundWarning[] {
+  return parts.map((part) => ({ code, ...part }));
+}
+
+/** Of audio without any text nothing is charged where speech was detected: the engine has failed on all of it. */
+function chargedMsOf(audioMs: number, { segments }: Transcript, untranscribed: Untranscribed): number {
+  const isEmpty = segments.length === 0 && untranscribed.ms() > 0;
+  return isEmpty ? 0 : audioMs - untranscribed.ms();
 }
 
 function replaceIn(transcript: Transcript, replacer: BoundedReplacer): Transcript {

@@ -11,9 +11,7 @@ export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 /** What a transcriber's worker loop and the jobs that it executes run on. */
 export type TranscriberRuntime = StorageRuntime & {
   engines: { lite: Engine; pro: Engine };
-  /**
-   * Finds places to cut long audio, and pieces without speech, which the engine is not given; absent without its model.
-   */
+  /** Finds the speech: the engine is given nothing else, and its text is compared with it. Absent without its model. */
   detector?: VoiceDetector | null;
   /** Null on a node without the speaker model. */
   speakerFinder?: SpeakerFinder | null;

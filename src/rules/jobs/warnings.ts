@@ -10,6 +10,9 @@ export const WARNING_MESSAGES = {
   silent_channel: 'A channel is silent throughout.',
   audio_truncated: 'The file is cut off: it states that it holds more audio than it does. Its end was not transcribed.',
   no_speech: 'No speech was heard in the audio: the text is empty.',
+  untranscribed:
+    'Speech was detected in this part, and the engine gave no text for it, also when it was tried again in shorter parts. It is not charged.',
+  repetition: 'The engine repeated itself in this part as no speaker does; the repeated words are in the text once.',
   text_cut:
     'This part may lack its end, as the speech is too dense for the model; or it has the spoken words, as replacements would make the text too long.',
   connection_lost: 'The client of the live session did not come back: the audio ends where its connection was lost.',

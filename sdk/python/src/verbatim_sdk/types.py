@@ -147,7 +147,7 @@ class Speaker(TypedDict):
 
 
 class Warning(TypedDict):
-    code: Literal["prompt_unsupported", "keywords_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "no_speech", "text_cut", "connection_lost", "audio_gap", "behind", "segment_failed", "more_warnings"]
+    code: Literal["prompt_unsupported", "keywords_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "no_speech", "untranscribed", "repetition", "text_cut", "connection_lost", "audio_gap", "behind", "segment_failed", "more_warnings"]
     """Later versions may add codes."""
     message: str
     start: NotRequired[float]
