@@ -1981,6 +1981,44 @@ export interface Setting {
 export interface SettingList {
   data: Setting[];
 }
+export interface WebhooksRecovered {
+  /**
+   * Webhooks that missed events, or were enabled.
+   */
+  webhooks: number;
+  /**
+   * Webhooks that were enabled.
+   */
+  enabled: number;
+  /**
+   * Deliveries that are sent, or would be.
+   */
+  events: number;
+}
+export interface JobsRetried {
+  /**
+   * New jobs, or those that would be made.
+   */
+  jobs: number;
+  skipped: {
+    /**
+     * Jobs whose audio is no longer stored.
+     */
+    audio_gone: number;
+    /**
+     * Jobs that the balance of their account does not cover.
+     */
+    insufficient_balance: number;
+    /**
+     * Jobs of accounts that were deleted.
+     */
+    account_gone: number;
+  };
+  /**
+   * Only where more than 500 jobs failed: ask again with this as failed_since.
+   */
+  next_since?: string;
+}
 export interface AuditEntry {
   id: string;
   created_at: string;
@@ -2015,6 +2053,8 @@ export interface AuditEntry {
     | 'webhook.deleted'
     | 'webhook.secret_rotated'
     | 'secrets.rotated'
+    | 'webhooks.recovered'
+    | 'jobs.retried'
     | 'model.pulled'
     | 'model.pull_canceled';
   /**
@@ -2923,6 +2963,25 @@ export interface GetAdminWebhooksQuery {
    */
   account_id?: string;
 }
+export interface PostAdminWebhooksRecoverBody {
+  since: string;
+  disabled_since?: string;
+  /**
+   * Count only, and change nothing.
+   */
+  dry_run?: boolean;
+}
+export interface PostAdminJobsRetryBody {
+  failed_since: string;
+  /**
+   * Only jobs that failed with this error.
+   */
+  error_type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
+  /**
+   * Count only, and change nothing.
+   */
+  dry_run?: boolean;
+}
 export interface GetAdminAuditQuery {
   /**
    * How many rows at most.
@@ -2955,6 +3014,8 @@ export interface GetAdminAuditQuery {
     | 'webhook.deleted'
     | 'webhook.secret_rotated'
     | 'secrets.rotated'
+    | 'webhooks.recovered'
+    | 'jobs.retried'
     | 'model.pulled'
     | 'model.pull_canceled';
 }

@@ -18,6 +18,8 @@ export const AUDIT_ACTIONS = [
   'webhook.deleted',
   'webhook.secret_rotated',
   'secrets.rotated',
+  'webhooks.recovered',
+  'jobs.retried',
   'model.pulled',
   'model.pull_canceled',
 ] as const;

@@ -30,6 +30,7 @@ const WITHOUT_METHOD = [
   'post_realtime_client_secrets',
   // Once in a while, by curl.
   ...['get_admin_operators', 'delete_admin_operators_id'],
+  ...['post_admin_webhooks_recover', 'post_admin_jobs_retry'],
 ];
 const PYTHON = path.join(ROOT, 'sdk/python/src/verbatim_sdk/_sync');
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');

@@ -6,8 +6,8 @@ import { askRootServers, type Lookup, openLookup } from './lookup.ts';
 export type RunningLookup = {
   addresses: Promise<string[]>;
   /**
-   * After a failure: whether no name can be resolved at present, because the name servers of this machine do not answer.
-   * Takes up to 3 s.
+   * After a failure: whether no name can be resolved at present, because the name servers of this machine do not
+   * answer. Takes up to 3 s.
    */
   areNameServersAway(): Promise<boolean>;
 };

@@ -59,7 +59,7 @@ export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknow
 }
 
 /** Null where the audio is erased, or was never fetched and probed. */
-function storedAudioOf(job: JobHead, key: string | null) {
+export function storedAudioOf(job: JobHead, key: string | null) {
   const { audioSource: source, filename, sizeBytes, format, durationMs, tracks } = job;
   if (key === null || sizeBytes === null || format === null || durationMs === null) return null;
   return { key, source, filename, sizeBytes, format, durationMs, tracks };

@@ -21,6 +21,7 @@ import type { RealtimeApi } from '../../live/openai/realtime-connection.ts';
 import { realtimeRoutes } from '../../live/openai/routes.ts';
 import { liveRoutes } from '../../live/routes.ts';
 import { accountStateRoutes } from '../../operator/account-routes.ts';
+import { recoveryRoutes } from '../../operator/recovery-routes.ts';
 import { overviewRoutes } from '../../operator/routes.ts';
 import type { StreamRuntime } from '../../stream/changes.ts';
 import { streamRoutes } from '../../stream/routes.ts';
@@ -78,6 +79,7 @@ export function adminApiRoutes(runtime: ApiRuntime): Route[] {
     ...operatorUserRoutes(runtime),
     adminUsageRoute(runtime),
     ...overviewRoutes(runtime),
+    ...recoveryRoutes(runtime),
     ...auditRoutes(runtime),
     ...sealedRoutes(runtime),
   ];

@@ -1422,6 +1422,32 @@ class SettingList(TypedDict):
     data: list[Setting]
 
 
+class WebhooksRecovered(TypedDict):
+    webhooks: int
+    """Webhooks that missed events, or were enabled."""
+    enabled: int
+    """Webhooks that were enabled."""
+    events: int
+    """Deliveries that are sent, or would be."""
+
+
+class JobsRetriedSkipped(TypedDict):
+    audio_gone: int
+    """Jobs whose audio is no longer stored."""
+    insufficient_balance: int
+    """Jobs that the balance of their account does not cover."""
+    account_gone: int
+    """Jobs of accounts that were deleted."""
+
+
+class JobsRetried(TypedDict):
+    jobs: int
+    """New jobs, or those that would be made."""
+    skipped: JobsRetriedSkipped
+    next_since: NotRequired[str]
+    """Only where more than 500 jobs failed: ask again with this as failed_since."""
+
+
 class AuditEntryActor(TypedDict):
     """operator: the token of the operator; user: a session of a user."""
 
@@ -1437,7 +1463,7 @@ class AuditEntry(TypedDict):
     """operator: the token of the operator; user: a session of a user."""
     address: str
     """The peer of the connection; a proxy, where one is in front of the service."""
-    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "model.pulled", "model.pull_canceled"]
+    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled"]
     account_id: str
     """The account that was changed; empty when all were."""
     target_id: str
@@ -2052,6 +2078,21 @@ class GetAdminWebhooksQuery(TypedDict):
     """Webhooks of one account."""
 
 
+class PostAdminWebhooksRecoverBody(TypedDict):
+    since: str
+    disabled_since: NotRequired[str]
+    dry_run: NotRequired[bool]
+    """Count only, and change nothing."""
+
+
+class PostAdminJobsRetryBody(TypedDict):
+    failed_since: str
+    error_type: Literal["unprocessable_audio", "insufficient_balance", "engine_error", "engine_timeout", "audio_fetch_failed"]
+    """Only jobs that failed with this error."""
+    dry_run: NotRequired[bool]
+    """Count only, and change nothing."""
+
+
 class GetAdminAuditQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
@@ -2059,7 +2100,7 @@ class GetAdminAuditQuery(TypedDict):
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
-    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "model.pulled", "model.pull_canceled"]]
+    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled"]]
 
 
 class PostAdminSecretsRotateBody(TypedDict):

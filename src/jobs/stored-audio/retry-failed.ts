@@ -1,0 +1,73 @@
+import { findAccount } from '../../accounts/store.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
+import { creditRates } from '../../config/rates.ts';
+import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
+import { pickColumns } from '../../db/statements/columns.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
+import { makeId } from '../../platform/clock.ts';
+import { acceptOrder } from '../api/create.ts';
+import { JOB_TABLE, type JobErrorType, type JobHead } from '../job.ts';
+import { type FailedPlace, findFailedJobs, lockRetries, setRetryOf } from './failed-jobs-store.ts';
+import { keptAudioKey } from './kept-audio.ts';
+import { storedAudioOf } from './retry.ts';
+
+/** What came of a failed job: a new one was made, or why not. */
+type Retried = 'retried' | 'audio_gone' | 'insufficient_balance' | 'account_gone' | 'retried_before';
+
+/** Counts by what came of the jobs. `nextSince`: jobs that failed from then on were not looked at; null: all were. */
+type RetriedFailed = Record<Retried, number> & { nextSince: string | null };
+
+/** Rolls a transaction back: another request retried the job meanwhile. */
+class RetriedBefore extends Error {}
+
+// Each copies its audio: in a bucket that takes some 50 ms.
+const MAX_JOBS = 500;
+
+type Wanted = { since: Date; until: Date; errorType: JobErrorType; isDryRun: boolean };
+
+/**
+ * Makes a new job on the stored audio of each job that failed in that time, at most 500 at a time; each job is retried
+ * once, also by two calls at once or after a crash. A dry run counts the jobs whose audio is stored.
+ */
+export async function retryFailedJobs(runtime: StorageRuntime, wanted: Wanted): Promise<RetriedFailed> {
+  const { db } = runtime;
+  const counts = { retried: 0, audio_gone: 0, insufficient_balance: 0, account_gone: 0, retried_before: 0 };
+  const after: FailedPlace = { at: wanted.since.toISOString(), id: '' };
+  const found = await findFailedJobs(db, { ...wanted, after, limit: MAX_JOBS + 1 });
+  for (const job of found.slice(0, MAX_JOBS)) counts[await retryOne(runtime, job, wanted.isDryRun)] += 1;
+  return { ...counts, nextSince: found[MAX_JOBS]?.completedAt?.toISOString() ?? null };
+}
+
+async function retryOne(runtime: StorageRuntime, job: JobHead, isDryRun: boolean): Promise<Retried> {
+  const { db, storage, config } = runtime;
+  const account = await findAccount(db, job.accountId);
+  if (!account) return 'account_gone';
+  const stored = storedAudioOf(job, keptAudioKey(job, config));
+  if (isDryRun) return stored ? 'retried' : 'audio_gone';
+  const key = stored && (await storage.copy(stored.key));
+  if (!stored || !key) return 'audio_gone';
+  const order = {
+    id: makeId('job', runtime.clock),
+    account,
+    keyId: job.keyId,
+    request: pickColumns(JOB_TABLE.requested, job),
+    idempotency: NO_IDEMPOTENCY_KEY,
+    audio: { kind: 'stored' as const, ...stored, key },
+    rate: creditRates(config)[job.plan],
+  };
+  try {
+    await db.transaction(async (tx) => {
+      if ((await lockRetries(tx, job)).isRetried) throw new RetriedBefore();
+      await acceptOrder(tx, { ...order, request: { ...order.request, plan: job.plan } });
+      await setRetryOf(tx, { shard: account.shard, id: order.id }, job.id);
+    });
+    return 'retried';
+  } catch (cause) {
+    // As for an upload: the commit may have happened, and the job then needs its audio.
+    if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(key);
+    if (cause instanceof RetriedBefore) return 'retried_before';
+    if (cause instanceof ApiError && cause.type === 'insufficient_balance') return 'insufficient_balance';
+    throw cause;
+  }
+}
