@@ -18,6 +18,7 @@ const FOLDERS: Record<string, string> = {
   idempotency_keys: 'src/http/idempotency',
   jobs: 'src/jobs',
   job_pieces: 'src/jobs',
+  upload_requests: 'src/jobs',
   job_queues: 'src/jobs',
   job_metadata: 'src/jobs/search',
   job_usage: 'src/jobs/usage',

@@ -12,6 +12,8 @@ import { costUnits } from '../../rules/jobs/price.ts';
 import { insertWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import type { RemoteAudio } from '../fetch/audio-url.ts';
 import { JOB_TABLE, type Job, type NewJob } from '../job.ts';
+import { insertUploadRequest } from '../repeats/repeat-store.ts';
+import { REMEMBERED_MS, type Repeatable } from '../repeats/repeats.ts';
 import { acceptFetch, acceptJob } from './accept-store.ts';
 import type { JobWebhook } from './job-webhook.ts';
 import type { JobRequest } from './request.ts';
@@ -45,6 +47,8 @@ export type NewJobOrder = {
   rate: number;
   /** A job is made once for each Idempotency-Key. */
   idempotency: IdempotencyHandle;
+  /** Of an upload without a key whose repetitions are to find the job. */
+  repeatable?: Repeatable | null;
 };
 
 /**
@@ -55,11 +59,14 @@ export type NewJobOrder = {
 export async function createJob({ db, storage }: StorageRuntime, order: NewJobOrder): Promise<Job> {
   const { audio } = order;
   try {
-    // Without a key and a webhook there is one statement only, which needs no transaction.
-    if (!order.idempotency.hasKey && !order.webhook) return await acceptOrder(db, order);
+    const { idempotency, webhook, repeatable } = order;
+    // Without these there is one statement only, which needs no transaction.
+    if (!idempotency.hasKey && !webhook && !repeatable) return await acceptOrder(db, order);
     return await db.transaction(async (tx) => {
-      if (order.idempotency.hasKey) await order.idempotency.bindJob(tx, order.id);
-      return await acceptOrder(tx, order);
+      if (idempotency.hasKey) await idempotency.bindJob(tx, order.id);
+      const job = await acceptOrder(tx, order);
+      if (repeatable) await insertUploadRequest(tx, { ...repeatable, jobId: order.id, keepMs: REMEMBERED_MS });
+      return job;
     });
   } catch (cause) {
     // A commit whose answer was lost may have happened;

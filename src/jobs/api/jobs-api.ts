@@ -7,6 +7,7 @@ import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { type AudioUrlGuard, openAudioUrlGuard } from '../fetch/audio-url.ts';
 import type { JobMetrics } from '../job.ts';
 import { openQueuePositions, type QueuePositions } from '../queue/queue-position.ts';
+import { Repeats } from '../repeats/repeats.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
 import { JobWebhooks } from './job-webhook.ts';
@@ -33,6 +34,7 @@ export type JobsApi = JobsRuntime & {
   audioUrls: AudioUrlGuard;
   jobWebhooks: JobWebhooks;
   positions: QueuePositions;
+  repeats: Repeats;
 };
 
 export function openJobsApi<Given extends JobsRuntime>(runtime: Given): Given & JobsApi {
@@ -44,5 +46,6 @@ export function openJobsApi<Given extends JobsRuntime>(runtime: Given): Given & 
     audioUrls: openAudioUrlGuard(runtime),
     jobWebhooks: new JobWebhooks(runtime),
     positions: openQueuePositions(runtime),
+    repeats: new Repeats(runtime),
   };
 }

@@ -16,6 +16,7 @@ import { modelLanguage } from '../../rules/jobs/language.ts';
 import { render } from '../edits/render.ts';
 import type { Job } from '../job.ts';
 import { REPEATED_OPTIONS } from '../options.ts';
+import type { Repeatable } from '../repeats/repeats.ts';
 import { type RequestFields, readNumber, refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
 import { findJob, type JobKey } from '../store.ts';
@@ -49,6 +50,8 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
   insteadOfFile?: string;
   /** The fields that are strings in a JSON body. */
   textFields?: readonly string[];
+  /** The name of an endpoint that answers an upload that is sent again with its first job, without Idempotency-Key. */
+  joinsRepeatsOf?: string;
   /** @throws ApiError  naming the first field that is not valid */
   readRequest(form: RequestFields, accountPlan: Plan): Request;
   /**
@@ -102,7 +105,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   const received = await receiveUpload(api, call, format);
   // The saved answer to the same request, made by the same endpoint.
   if (received.kind === 'replay') return received.answer as Result;
-  const { id, request } = received;
+  const { id, request, repeatable } = received;
   using early = received.early;
   using completion = api.completions.subscribe({ shard: account.shard, id });
   const rate = creditRates(api.config)[request.plan];
@@ -116,15 +119,23 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   if (request.isAsync) return format.answerOpen(job, secret);
   await waitAtMost(api.clock, completion.ended, api.config.syncWaitMs, call.signal);
   const key = { shard: account.shard, accountId: account.id, id };
+  const isUnanswered = call.signal.aborted;
+  if (repeatable !== null && (isUnanswered || received.kind === 'resume')) await api.repeats.end(key, isUnanswered);
   const ended = await findJob(api.db, key, { withWords: request.readsWords ?? false });
   return answerEnded(ended ?? job, { request, secret }, format);
 
   /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
   async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
     const keyId = actor.key?.id ?? null;
-    const creating = createJob(api, { id, account, keyId, request, rate, idempotency, audio, webhook });
-    const [created] = await Promise.all([creating, durable]).catch(rethrowDiskFull);
-    return created;
+    const creating = createJob(api, { id, account, keyId, request, rate, idempotency, audio, webhook, repeatable });
+    try {
+      const [created] = await Promise.all([creating, durable]);
+      return created;
+    } catch (cause) {
+      throw isDiskFull(cause) ? diskFull(cause) : cause;
+    } finally {
+      if (repeatable !== null) api.repeats.made(repeatable);
+    }
   }
 }
 
@@ -135,6 +146,7 @@ function rethrowDiskFull(cause: unknown): never {
 /** @property durable  as in `ReceivedAudio` */
 type NewUpload<Request, Result extends Answer> = {
   kind: 'new';
+  repeatable: Repeatable | null;
   /** Of the job. */
   id: string;
   request: Request;
@@ -148,9 +160,10 @@ type NewUpload<Request, Result extends Answer> = {
 
 type UploadResult<Request, Result extends Answer> =
   | NewUpload<Request, Result>
-  /** The job of an earlier request with the same Idempotency-Key, which was not answered. */
+  /** The job of an earlier request with the same Idempotency-Key, or the same upload, which was not answered. */
   | {
       kind: 'resume';
+      repeatable: Repeatable | null;
       id: string;
       request: Request;
       early: EarlyAnswer<Result> | null;
@@ -170,6 +183,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
   const { account, idempotency } = call;
   const { file, ...form } = await readForm(api, call, format);
   const discard = async () => void (file && (await api.storage.remove(file.key)));
+  const repeatable = repeatableOf(api, call, { fingerprint: form.fingerprint, endpoint: format.joinsRepeatsOf });
   try {
     const identified = idempotency.identify(form.fingerprint ?? '');
     if (identified.kind === 'replay') {
@@ -179,29 +193,52 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     permitExpiry(api.config, form);
     const request = format.readRequest(form, account.plan);
     await permitByEngine(api, request, format.optionFields);
-    const job = identified.kind === 'resume' ? await findResumable(api, call, identified.jobId) : null;
+    const earlierId =
+      identified.kind === 'resume' ? identified.jobId : repeatable && (await api.repeats.findEarlier(repeatable));
+    const job = earlierId === null ? null : await findResumable(api, call, earlierId);
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
     if (job !== null) {
       const madeSecret = request.webhook ? await api.jobWebhooks.madeSecretOf(request.webhook, job) : null;
-      return { kind: 'resume', id: job.id, request, early: early(job.id), job, file, madeSecret };
+      return { kind: 'resume', id: job.id, request, early: early(job.id), job, file, madeSecret, repeatable };
     }
     const webhook = request.webhook ? await api.jobWebhooks.permit(request.webhook, account) : null;
     const audio = await audioOf(api, account, { file, request });
     const id = makeId('job', api.clock);
     const madeSecret = webhook?.madeSecret ?? null;
-    return { kind: 'new', id, request, early: early(id), audio, webhook, madeSecret, durable: file?.durable };
+    return {
+      kind: 'new',
+      id,
+      request,
+      early: early(id),
+      audio,
+      webhook,
+      madeSecret,
+      repeatable,
+      durable: file?.durable,
+    };
   } catch (cause) {
+    if (repeatable !== null) api.repeats.made(repeatable);
     await discard();
     throw cause;
   }
+}
+
+/** Null where the Idempotency-Key decides, and at endpoints whose callers are to send one. */
+function repeatableOf(
+  { repeats }: JobsApi,
+  call: UploadCall,
+  { endpoint, fingerprint }: { endpoint: string | undefined; fingerprint: string | null },
+): Repeatable | null {
+  if (endpoint === undefined || fingerprint === null || call.idempotency.hasKey) return null;
+  return repeats.identify(call, { endpoint, fingerprint });
 }
 
 /** The fields and the file of a form, or the fields of a JSON body where the endpoint accepts one. */
 async function readForm<Request extends UploadRequest, Result extends Answer>(
   { storage, config, clock }: JobsApi,
   { upload, idempotency }: UploadCall,
-  { fieldBytes, listFields = [], insteadOfFile, textFields = [] }: RequestFormat<Request, Result>,
+  { fieldBytes, listFields = [], insteadOfFile, textFields = [], joinsRepeatsOf }: RequestFormat<Request, Result>,
 ): Promise<Upload> {
   if (insteadOfFile !== undefined && isJsonForm(upload)) {
     return await readJsonForm(upload, { fieldBytes, listFields, insteadOfFile, textFields, timeoutMs: MAX_STALL_MS });
@@ -212,7 +249,7 @@ async function readForm<Request extends UploadRequest, Result extends Answer>(
     ...upload,
     storage,
     clock,
-    wantsFingerprint: idempotency.hasKey,
+    wantsFingerprint: idempotency.hasKey || joinsRepeatsOf !== undefined,
     limits: { maxFileBytes, fieldBytes, listFields, insteadOfFile, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
   });
 }

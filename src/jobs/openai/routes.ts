@@ -39,6 +39,7 @@ function transcriptionRoute(api: JobsApi): Route {
   const format: OpenAiFormat = {
     ...TRANSCRIPTION_FIELDS,
     ...ANSWERS,
+    joinsRepeatsOf: 'transcriptions',
     readRequest: readTranscriptionRequest,
     openEarly: (request, key, call) => (request.isStream ? openTextStream(api, key, call, request.format) : null),
   };
@@ -55,7 +56,12 @@ function transcriptionRoute(api: JobsApi): Route {
 }
 
 function translationRoute(api: JobsApi): Route {
-  const format: OpenAiFormat = { ...TRANSLATION_FIELDS, ...ANSWERS, readRequest: readTranslationRequest };
+  const format: OpenAiFormat = {
+    ...TRANSLATION_FIELDS,
+    ...ANSWERS,
+    joinsRepeatsOf: 'translations',
+    readRequest: readTranslationRequest,
+  };
   return defineRoute({
     ...COMMON,
     path: '/v1/audio/translations',

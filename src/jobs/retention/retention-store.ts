@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
 import { deleteWebhooksOf } from '../../webhooks/endpoints/job-webhook-store.ts';
 import type { Job, JobHead } from '../job.ts';
+import { deleteUploadRequestsOf } from '../repeats/repeat-store.ts';
 import { deleteChunksOf } from '../search/chunk-store.ts';
 import { deletePairsOf } from '../search/metadata-store.ts';
 import { JOB_HEAD_COLUMNS } from '../store.ts';
@@ -55,6 +56,7 @@ export async function deleteEndedJob(tx: Sql, { shard, id }: Pick<Job, 'shard' |
         where shard = $1 and id = $2 and completed_at is not null
       ), deleted_chunks as (${deleteChunksOf('array[$2::text]')}
       ), deleted_pairs as (${deletePairsOf('array[$2::text]')}
+      ), deleted_requests as (${deleteUploadRequestsOf('array[$2::text]')}
       )
       select`,
     values: [shard, id],

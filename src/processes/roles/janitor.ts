@@ -10,6 +10,7 @@ import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { sweepLiveSessions } from '../../jobs/live/sweep-live.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
+import { deleteExpiredUploadRequests } from '../../jobs/repeats/repeat-store.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
 import { eraseExpiredJobs } from '../../jobs/retention/expiry.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
@@ -110,6 +111,11 @@ function retentionTasks(runtime: StorageRuntime, signal: AbortSignal): Task[] {
       name: 'idempotency keys',
       everyMs: 10 * MS_PER_MINUTE,
       run: () => deleteInBatches((shard) => deleteExpiredKeys(db, { shard, limit, now: null }), signal),
+    },
+    {
+      name: 'uploads that are not joined any more',
+      everyMs: MS_PER_HOUR,
+      run: () => deleteInBatches((shard) => deleteExpiredUploadRequests(db, { shard, limit }), signal),
     },
     {
       name: 'old figures of hours',
