@@ -18,7 +18,7 @@ async function buildDocs(folder: string, base: string): Promise<{ files: number;
   const files = new Map<string, string | Buffer>();
   for (const name of site.pageNames) files.set(path.join(name, 'index.html'), (await site.page(name))!);
   for (const name of site.imageNames) files.set(path.join('images', name), readImage(name)!);
-  files.set('search.json', JSON.stringify(await site.searchEntries()));
+  files.set('search.json', JSON.stringify(await site.searchFile()));
   files.set('minisearch.js', readFileSync(fileURLToPath(import.meta.resolve('minisearch'))));
   files.set('site.css', readSiteStyles());
   files.set('search.js', readFileSync(path.join(ROOT, 'src/http/docs/search.js')));

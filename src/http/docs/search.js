@@ -34,13 +34,9 @@ async function makeIndex() {
     fetch(`${base}/search.json`),
   ]);
   if (!answer.ok) throw new Error(answer.statusText);
-  const index = new MiniSearch({
-    idField: 'url',
-    fields: ['page', 'heading', 'text'],
-    storeFields: ['url', 'page', 'heading', 'text'],
-    searchOptions: { boost: { page: 3, heading: 4 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
-  });
-  index.addAll(await answer.json());
+  const { options, sections } = await answer.json();
+  const index = new MiniSearch(options);
+  index.addAll(sections);
   return index;
 }
 

@@ -5,11 +5,16 @@ import { ROOT } from '../../platform/installation.ts';
 import { type Entry, REFERENCE_NAME } from './contents.ts';
 import { type Frame, groupsWith, writePage } from './layout.ts';
 import { type Rendered, renderMarkdown } from './markdown.ts';
+import { SEARCH_OPTIONS } from './search-options.ts';
+import { SEARCH_WORDS } from './search-words.ts';
 
 type SiteOptions = { base: string; version: string; inService: boolean };
 
-/** A section of a page, as the search of the browser gets it: address, title of the page, heading, text. */
-export type SearchEntry = { url: string; page: string; heading: string; text: string };
+/**
+ * A section of a page, as the search of the browser gets it: address, title of the page, heading, other words for it,
+ * text.
+ */
+export type SearchEntry = { url: string; page: string; heading: string; words: string; text: string };
 
 const DECISIONS = 'docs/decisions';
 const IMAGES = 'docs/images';
@@ -67,12 +72,18 @@ export class DocsSite {
     for (const [name, file] of this.#files) {
       const { title, sections } = await this.#render(file);
       for (const { id, heading, text } of sections) {
-        entries.push({ url: this.#address(name, id), page: title, heading: id === '' ? '' : heading, text });
+        const words = (SEARCH_WORDS[id === '' ? name : `${name}#${id}`] ?? []).join('; ');
+        entries.push({ url: this.#address(name, id), page: title, heading: id === '' ? '' : heading, words, text });
       }
       // Other requests are answered between two pages.
       await setImmediate();
     }
     return entries;
+  }
+
+  /** What the search of the browser loads: how to index, and all sections. */
+  async searchFile(): Promise<{ options: typeof SEARCH_OPTIONS; sections: SearchEntry[] }> {
+    return { options: SEARCH_OPTIONS, sections: await this.searchEntries() };
   }
 
   #render(file: string): Promise<Rendered> {

@@ -70,7 +70,7 @@ export function referenceRoutes({ describe, version, framedBy }: ReferenceOption
     );
     return loading;
   };
-  let searchEntries: RawJson | undefined;
+  let searchFile: RawJson | undefined;
   const answerHtml = (body: string | null): Answer => {
     if (body === null) throw new ApiError('not_found', 'There is no such page; /docs/ lists them.');
     const headers = {
@@ -92,7 +92,7 @@ export function referenceRoutes({ describe, version, framedBy }: ReferenceOption
     referenceRoute('/docs/', 'The documentation', async () => answerHtml(await (await site()).page(''))),
     referenceRoute('/docs/search.json', 'The sections of the documentation, for its search', async () => ({
       status: 200,
-      body: (searchEntries ??= new RawJson(writeJson(await (await site()).searchEntries()))),
+      body: (searchFile ??= new RawJson(writeJson(await (await site()).searchFile()))),
       headers: { 'cache-control': 'public, max-age=3600' },
     })),
     referenceRoute(

@@ -1,0 +1,35 @@
+/**
+ * Words that readers type and the page does not use, by the address of a page or of one of its sections under /docs/.
+ * The search takes them as a title. `search-words.test.ts` holds that each of them finds its place first.
+ */
+export const SEARCH_WORDS: Record<string, string[]> = {
+  install: ['uninstall', 'npx', 'download', 'docker-less'],
+  'install#the-archive': ['offline', 'air-gapped', 'airgapped', 'without internet', 'disconnected'],
+  why: ['gdpr', 'hipaa', 'privacy', 'data protection', 'on-premise', 'on-prem', 'compliance'],
+  comparison: ['alternatives', 'versus'],
+  transcription: ['speech to text', 'stt', 'asr', 'getting started'],
+  options: ['custom vocabulary', 'vocabulary', 'word boost', 'hotwords', 'glossary'],
+  captions: ['srt', 'vtt', 'webvtt', 'closed captions'],
+  speakers: ['diarization', 'diarisation', 'speaker labels', 'who said what'],
+  live: ['streaming', 'real-time', 'websocket', 'microphone'],
+  'audio-url': ['youtube', 'remote file', 'presigned url'],
+  jobs: ['batch', 'polling', 'asynchronous'],
+  'jobs#erase-a-job': ['right to erasure', 'delete my data'],
+  webhooks: ['callback', 'callbacks'],
+  'webhooks#when-your-server-is-down': ['retry schedule', 'webhook retries', 'backoff', 'replay'],
+  'webhooks#verify-the-signature': ['hmac', 'signing secret'],
+  listen: ['ngrok', 'tunnel', 'localhost webhook'],
+  people: ['users', 'roles', 'members', 'rbac'],
+  'people#the-first-user': ['login', 'log in', 'signup', 'sign up'],
+  'people#openid-connect': ['sso', 'single sign-on', 'oidc', 'saml', 'okta', 'keycloak', 'entra'],
+  keys: ['authentication', 'bearer token', 'api token'],
+  credits: ['billing', 'invoice', 'pricing', 'stripe', 'payment'],
+  limits: ['quota', 'throttling', '429'],
+  gpu: ['cuda', 'nvidia'],
+  hardware: ['cpu', 'requirements', 'ram'],
+  engines: ['whisper', 'parakeet', 'moonshine', 'accuracy', 'wer'],
+  'operations#backup-and-restore': ['disaster recovery', 'snapshot', 'dump'],
+  monitoring: ['prometheus', 'grafana', 'alerting', 'observability'],
+  scaling: ['throughput', 'horizontal scaling', 'benchmark'],
+  mcp: ['claude', 'chatgpt', 'agent'],
+};
