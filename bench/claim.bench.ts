@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { openDatabase } from '../src/db/database.ts';
-import { migrate } from '../src/db/migrate.ts';
+import { migrate } from '../src/db/schema/migrate.ts';
 import { claimNextJobs } from '../src/jobs/queue/claim.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 import { startDatabase } from './database.ts';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { prepareBundle } from '../bin/prepare/bundle.js';
 import { openDatabase } from '../src/db/database.ts';
-import { migrate } from '../src/db/migrate.ts';
+import { migrate } from '../src/db/schema/migrate.ts';
 import { ROOT } from '../src/platform/installation.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 import { startDatabase } from './database.ts';

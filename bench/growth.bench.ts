@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type Database, openDatabase } from '../src/db/database.ts';
-import { migrate } from '../src/db/migrate.ts';
+import { migrate } from '../src/db/schema/migrate.ts';
 import { listJobs } from '../src/jobs/search/list-store.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
 import { daysFrom } from '../src/rules/webhooks/log-day.ts';

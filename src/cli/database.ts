@@ -4,7 +4,7 @@ import { CommandError } from '../../cli/exit.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { openDatabase } from '../db/database.ts';
 import { checkCluster, DistributionError, distribute } from '../db/distribute.ts';
-import { migrate } from '../db/migrate.ts';
+import { migrate } from '../db/schema/migrate.ts';
 
 const DEFAULT_SHARD_COUNT = 32;
 // The service has 64 shards of its own: more parts would be empty.

@@ -4,7 +4,8 @@ import { WITHOUT_CITUS } from '../../test/fixtures/database/citus.ts';
 import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import type { Database } from './database.ts';
 import { checkCluster, DistributionError, distribute } from './distribute.ts';
-import { migrate, readMigrations } from './migrate.ts';
+import { migrate } from './schema/migrate.ts';
+import { readMigrations } from './schema/migrations.ts';
 
 const ON_CITUS = { skip: WITHOUT_CITUS };
 

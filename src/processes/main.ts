@@ -7,7 +7,6 @@ import type { Sql } from '../db/database.ts';
 import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
 import { NoPostgresError, type Programs } from '../db/embedded/programs.ts';
 import { startEmbedded } from '../db/embedded/server.ts';
-import { NewerSchemaError } from '../db/migrate.ts';
 import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { modelOrigins } from '../models/sources/origins.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -207,7 +206,7 @@ async function openEmbedded(start: Start, stopWanted: AbortSignal): Promise<Stor
 main().catch((error: unknown) => {
   // What the operator can mend is said in a sentence; anything else is ours, with its stack.
   const isOperators = [
-    ...[ConfigError, UnusableDatabaseError, NewerSchemaError, DirectoryTakenError, SandboxError],
+    ...[ConfigError, UnusableDatabaseError, DirectoryTakenError, SandboxError],
     ...[FolderError, NoPostgresError],
   ].some((kind) => error instanceof kind);
   console.error(isOperators ? (error as Error).message : error);

@@ -1,10 +1,10 @@
 import { checkUrls, type DatabaseUrls } from '../db/check-urls.ts';
 import { openDatabase, type Sql } from '../db/database.ts';
-import { migrate, NewerSchemaError } from '../db/migrate.ts';
+import { migrate } from '../db/schema/migrate.ts';
 import { UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import { decideStart } from '../rules/database-failure.ts';
+import { decideStart } from '../rules/database/database-failure.ts';
 
 /** @throws UnusableDatabaseError */
 type DatabaseCheck = (sql: Sql) => Promise<void>;
@@ -27,7 +27,7 @@ export async function prepareOutside(
       await bringUpToDate(urls.directUrl, log, check);
       return { poolsBySession };
     } catch (error) {
-      if (error instanceof NewerSchemaError || error instanceof UnusableDatabaseError) throw error;
+      if (error instanceof UnusableDatabaseError) throw error;
       const { code, message } = error as { code?: string; message: string };
       const decision = decideStart({ code: code ?? null, message });
       if (decision.kind === 'end') {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
-import { migrate, readMigrations } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/schema/migrate.ts';
+import { readMigrations } from '../../src/db/schema/migrations.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ROOT } from '../platform/installation.ts';
-import type { Database, Sql } from './database.ts';
-import { beginSchemaChange, distributeNewTables } from './distribute.ts';
+import type { Database, Sql } from '../database.ts';
+import { beginSchemaChange, distributeNewTables } from '../distribute.ts';
+import { UnusableDatabaseError } from '../unusable-database-error.ts';
+import { earlierScripts } from './earlier-schemas.ts';
+import { type Migration, readMigrations } from './migrations.ts';
+import { adoptVersion, insertVersion, listVersions, prepareVersions, stateOf, withHashes } from './versions.ts';
 
-const FOLDER = path.join(ROOT, 'src/db/migrations');
 // Any number, the same on every node.
 const LOCK_KEY = 7_311_904;
 // Below PostgreSQL's deadlock_timeout of 1 s:
@@ -15,31 +15,14 @@ const RETRY_MS = 200;
 // Five minutes or more of another node's transactions; a table that is locked for longer needs an operator.
 const MAX_ATTEMPTS = 600;
 
-export type Migration = { version: number; name: string; sql: string };
-
 /** The database was migrated by a newer release than this one. */
-export class NewerSchemaError extends Error {
+export class NewerSchemaError extends UnusableDatabaseError {
   constructor(found: number, known: number) {
     super(
       `The database has schema ${found}, this release knows ${known}. Start the newer release, or restore a backup.`,
     );
     this.name = 'NewerSchemaError';
   }
-}
-
-/**
- * The numbered files of `migrations/`, in order. Each runs once per database; a released file is never edited.
- * @internal  tests add a migration to them
- */
-export function readMigrations(): Migration[] {
-  const files = readdirSync(FOLDER)
-    .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
-    .sort();
-  return files.map((name) => ({
-    version: Number(name.slice(0, 4)),
-    name,
-    sql: readFileSync(path.join(FOLDER, name), 'utf8'),
-  }));
 }
 
 /**
@@ -74,30 +57,51 @@ function isLockConflict(error: unknown): boolean {
 
 async function runMissing(tx: Sql, migrations: Migration[], onMissing: (names: string[]) => void): Promise<string[]> {
   await tx.run({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK_KEY] });
-  await tx.run({
-    text: 'create table if not exists schema_versions (version integer primary key, name text not null, applied_at timestamptz not null default now())',
-  });
-  const done = new Set(
-    (await tx.rows<{ version: number }>({ text: 'select version from schema_versions' })).map(({ version }) => version),
-  );
-  const found = Math.max(0, ...done);
-  const known = migrations.at(-1)?.version ?? 0;
-  if (found > known) throw new NewerSchemaError(found, known);
-  const missing = migrations.filter((migration) => !done.has(migration.version));
-  const names = missing.map((migration) => migration.name);
-  if (names.length > 0) onMissing(names);
+  await prepareVersions(tx);
   await tx.run({ text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}` });
-  const isDistributed = missing.length > 0 && (await beginSchemaChange(tx));
-  for (const migration of missing) {
-    // Citus sends the text of a change to the workers, which accept one statement at a time.
-    for (const text of isDistributed ? statementsOf(migration.sql) : [migration.sql]) await tx.run({ text });
-    await tx.run({
-      text: 'insert into schema_versions (version, name) values ($1, $2)',
-      values: [migration.version, migration.name],
-    });
+  await adoptEarlier(tx, migrations[0]!);
+  const names = await missingOn(tx, migrations);
+  if (names.length === 0) return [];
+  onMissing(names);
+  const isDistributed = await beginSchemaChange(tx);
+  for (const migration of migrations.filter(({ name }) => names.includes(name))) {
+    await runScript(tx, migration.sql, isDistributed);
+    await insertVersion(tx, migration);
   }
   if (isDistributed) await distributeNewTables(tx);
   return names;
+}
+
+/**
+ * The names of the migrations that have to run.
+ * @throws UnusableDatabaseError  if the database has other migrations than this release
+ */
+async function missingOn(tx: Sql, migrations: Migration[]): Promise<string[]> {
+  const state = stateOf(await listVersions(tx), withHashes(migrations));
+  if (state.kind === 'newer') throw new NewerSchemaError(state.newest.version, migrations.at(-1)!.version);
+  if (state.kind === 'changed') {
+    throw new UnusableDatabaseError(
+      `The database was migrated with another ${state.names.join(', ')} than this release has. ` +
+        'Start the release that migrated it, or restore a backup.',
+    );
+  }
+  return state.kind === 'older' ? state.missing : [];
+}
+
+/** Brings a database that has no hash of its first migration, from before release 0.2.0, to the schema of that one. */
+async function adoptEarlier(tx: Sql, initial: Migration): Promise<void> {
+  const [first, ...later] = await listVersions(tx);
+  if (first?.version !== initial.version || first.sha256 !== null || later.length > 0) return;
+  const scripts = await earlierScripts(tx, initial);
+  const isDistributed = scripts.length > 0 && (await beginSchemaChange(tx));
+  for (const script of scripts) await runScript(tx, script, isDistributed);
+  if (isDistributed) await distributeNewTables(tx);
+  await adoptVersion(tx, initial);
+}
+
+/** Citus sends the text of a change to the workers, which accept one statement at a time. */
+async function runScript(tx: Sql, script: string, isDistributed: boolean): Promise<void> {
+  for (const text of isDistributed ? statementsOf(script) : [script]) await tx.run({ text });
 }
 
 /**

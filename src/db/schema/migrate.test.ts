@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
-import { until } from '../../test/fixtures/until.ts';
-import { migrate, NewerSchemaError, readMigrations, statementsOf } from './migrate.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import { migrate, NewerSchemaError, statementsOf } from './migrate.ts';
+import { readMigrations } from './migrations.ts';
 
 const NEXT = {
   version: 9999,
@@ -94,4 +95,16 @@ test('a migration that meets a transaction in the opposite order of locks gives 
   });
 
   assert.deepEqual(await migrating, ['9999_newer.sql']);
+});
+
+test('a database that was migrated with another text of a migration is refused', async () => {
+  await using db = await openTestDatabase();
+  await migrate(db, [...readMigrations(), NEXT]);
+
+  const changed = { ...NEXT, sql: 'select 2' };
+
+  await assert.rejects(migrate(db, [...readMigrations(), changed]), {
+    message:
+      'The database was migrated with another 9999_next.sql than this release has. Start the release that migrated it, or restore a backup.',
+  });
 });
