@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import test from 'node:test';
 import { openEmptyDatabase, type TestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { readCatalogue } from '../../../test/upgrade/catalogue.ts';
-import { ROOT } from '../../platform/installation.ts';
+import { installSchema } from '../../../test/upgrade/load.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import { migrate } from './migrate.ts';
 
@@ -12,7 +10,7 @@ for (const commit of ['6a991e1', 'f05a923', '143cffd1']) {
   test(`the schema of commit ${commit} becomes that of a new database`, async () => {
     await using earlier = await openEmptyDatabase();
     await using fresh = await openEmptyDatabase();
-    await install(earlier, commit);
+    await installSchema(earlier, commit);
 
     await migrate(earlier);
 
@@ -25,7 +23,7 @@ for (const commit of ['6a991e1', 'f05a923', '143cffd1']) {
 
 test('the schema of another commit is refused, and not changed', async () => {
   await using db = await openEmptyDatabase();
-  await install(db, 'f05a923');
+  await installSchema(db, 'f05a923');
   await db.run({ text: 'alter table jobs add column colour text' });
   const before = await readCatalogue(db);
 
@@ -40,23 +38,13 @@ test('the schema of another commit is refused, and not changed', async () => {
 
 test('a table of another program in the same database does not matter', async () => {
   await using db = await openEmptyDatabase();
-  await install(db, 'f05a923');
+  await installSchema(db, 'f05a923');
   await db.run({ text: 'create table spatial_ref_sys (srid integer primary key)' });
 
   await migrate(db);
 
   assert.equal((await versions(db)).length > 0, true);
 });
-
-/** As release 0.1.0 did. */
-async function install(db: TestDatabase, commit: string): Promise<void> {
-  await db.run({ text: readFileSync(path.join(ROOT, 'test/upgrade', commit, 'schema.sql'), 'utf8') });
-  await db.run({
-    text: `create table schema_versions
-      (version integer primary key, name text not null, applied_at timestamptz not null default now())`,
-  });
-  await db.run({ text: `insert into schema_versions (version, name) values (1, '0001_initial.sql')` });
-}
 
 async function versions(db: TestDatabase) {
   return await db.rows({ text: 'select version, name, sha256 from schema_versions order by version' });

@@ -15,7 +15,10 @@ const RETRY_MS = 200;
 // Five minutes or more of another node's transactions; a table that is locked for longer needs an operator.
 const MAX_ATTEMPTS = 600;
 
-/** The database was migrated by a newer release than this one. */
+/**
+ * The database was migrated by a newer release than this one.
+ * @internal  tests name it
+ */
 export class NewerSchemaError extends UnusableDatabaseError {
   constructor(found: number, known: number) {
     super(

@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../../platform/installation.ts';
 
-/** The folder of the migrations, and of the list of their hashes, `SHA256SUMS`. */
+/**
+ * The folder of the migrations, and of the list of their hashes, `SHA256SUMS`.
+ * @internal  a test compares both
+ */
 export const FOLDER = path.join(ROOT, 'src/db/migrations');
 
 export type Migration = { version: number; name: string; sql: string };
