@@ -10,7 +10,7 @@ type Attempts = { count: number; sinceMs: number };
 /**
  * Limits attempts to guess: wrong tokens of the operator, and sign-ins. A client with too many in a minute is refused
  * for the rest of the minute, whatever it sends: an answer would tell that it is right. After too many of all clients
- * together, every client that has made one is refused. Stores at most 10,000 clients and deletes the oldest first.
+ * together, every client that has made one is refused. What was no wrong guess is taken back. Stores at most 10,000 clients and deletes the oldest first.
  */
 export class AttemptLimit {
   readonly #clients = new Map<string, Attempts>();
@@ -32,19 +32,24 @@ export class AttemptLimit {
     const attempts = this.#attemptsOf(client);
     if (!attempts) return null;
     if (attempts.count >= this.#limits.maxOfClient) return this.#secondsLeft(attempts);
+    if (attempts.count === 0) return null;
     return this.#isOpen(this.#all) && this.#all.count >= this.#limits.maxOfAll ? this.#secondsLeft(this.#all) : null;
   }
 
-  /** Counts one more attempt of the client. */
-  add(client: string): void {
+  /** Counts one more attempt of the client. Returns a function that takes it back, once, where it was no wrong guess. */
+  add(client: string): () => void {
     const attempts = this.#attemptsOf(client) ?? { count: 0, sinceMs: this.#monotonicMs() };
     if (!this.#clients.has(client) && this.#clients.size >= MAX_CLIENTS) {
       const [oldest] = this.#clients.keys();
       this.#clients.delete(oldest!);
     }
-    this.#clients.set(client, { ...attempts, count: attempts.count + 1 });
+    this.#clients.set(client, attempts);
     if (!this.#isOpen(this.#all)) this.#all = { count: 0, sinceMs: this.#monotonicMs() };
-    this.#all.count += 1;
+    const counted = [attempts, this.#all];
+    for (const each of counted) each.count += 1;
+    return () => {
+      for (const each of counted.splice(0)) each.count -= 1;
+    };
   }
 
   #attemptsOf(client: string): Attempts | undefined {

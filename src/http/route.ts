@@ -110,6 +110,8 @@ export type Answer = {
   /** Of status 101: the connection becomes a WebSocket. The request must be a handshake: `requireHandshake`. */
   upgrade?: Upgrade;
   headers?: Record<string, string>;
+  /** Each is a header Set-Cookie. */
+  cookies?: string[];
 };
 
 /** Upgrades a request to a WebSocket: the answer 101 of a route. */
@@ -189,13 +191,14 @@ type DescribedAnswer<Answers> = {
   [Status in keyof Answers & number]: Status extends 101
     ? { status: 101; body?: never; upgrade: Upgrade }
     : Answers[Status] extends null
-      ? { status: Status; body?: never; headers?: Record<string, string> }
+      ? { status: Status; body?: never; headers?: Record<string, string>; cookies?: string[] }
       : Answers[Status] extends { media: unknown }
         ? Answer & { status: Status }
         : {
             status: Status;
             body: Answers[Status] extends TSchema ? Static<Answers[Status]> : never;
             headers?: Record<string, string>;
+            cookies?: string[];
           };
 }[keyof Answers & number];
 

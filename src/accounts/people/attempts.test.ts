@@ -5,22 +5,96 @@ import { Attempts } from './attempts.ts';
 
 const EMAIL = 'ada@example.com';
 
-test('an address that guesses the password of an email does not keep its owner out', () => {
+const guesser = (address: string, { email = EMAIL, knownUserId = null as string | null } = {}) => ({
+  address,
+  email,
+  knownUserId,
+});
+const wrong = async (): Promise<never> => {
+  throw new ApiError('unauthenticated', 'wrong');
+};
+const right = async (onlyUserId: string | null) => onlyUserId;
+
+/** Wrong guesses at the email, from one address after another. */
+async function guessWrong(attempts: Attempts, addresses: readonly string[]): Promise<void> {
+  for (const address of addresses) await assert.rejects(attempts.guess(guesser(address), wrong));
+}
+
+const manyOf = (count: number, address = (i: number) => `192.0.2.${i}`) =>
+  Array.from({ length: count }, (_, i) => address(i));
+
+test('an address that guesses the password of an email does not keep its owner out', async () => {
   const attempts = new Attempts();
 
-  for (let guess = 0; guess < 10; guess++) attempts.add('192.0.2.7', EMAIL);
+  await guessWrong(
+    attempts,
+    manyOf(10, () => '192.0.2.7'),
+  );
 
-  assert.throws(() => attempts.add('192.0.2.7', EMAIL), isLimited);
-  attempts.add('198.51.100.1', EMAIL);
+  await assert.rejects(attempts.guess(guesser('192.0.2.7'), right), isLimited);
+  assert.equal(await attempts.guess(guesser('198.51.100.1'), right), null);
 });
 
-test('many addresses together do not guess the password of an email', () => {
+test('many addresses together do not guess the password of an email, and do not keep out a browser that is known', async () => {
   const attempts = new Attempts();
 
-  for (let guess = 0; guess < 100; guess++) attempts.add(`192.0.2.${guess}`, EMAIL);
+  await guessWrong(attempts, manyOf(100));
 
-  assert.throws(() => attempts.add('198.51.100.1', EMAIL), isLimited);
-  attempts.add('198.51.100.1', 'bob@example.com');
+  await assert.rejects(attempts.guess(guesser('198.51.100.1'), right), isLimited);
+  assert.equal(await attempts.guess(guesser('198.51.100.1', { email: 'bob@example.com' }), right), null);
+  assert.equal(await attempts.guess(guesser('198.51.100.1', { knownUserId: 'usr_ada' }), right), 'usr_ada');
+});
+
+test('a known browser has ten wrong guesses of its own', async () => {
+  const attempts = new Attempts();
+  await guessWrong(attempts, manyOf(100));
+  const known = guesser('198.51.100.1', { knownUserId: 'usr_ada' });
+
+  for (let i = 0; i < 10; i++) await assert.rejects(attempts.guess(known, wrong), { type: 'unauthenticated' });
+
+  await assert.rejects(attempts.guess(known, right), isLimited);
+});
+
+test('right guesses, and failures of the service, do not count', async () => {
+  const attempts = new Attempts();
+  const away = async (): Promise<never> => {
+    throw new ApiError('unavailable', 'away');
+  };
+
+  for (let i = 0; i < 200; i++) {
+    await attempts.guess(guesser('192.0.2.7'), right);
+    await assert.rejects(attempts.guess(guesser('192.0.2.7'), away), { type: 'unavailable' });
+  }
+});
+
+test('guesses at the same time are not more than the limit', async () => {
+  const attempts = new Attempts();
+
+  const results = await Promise.allSettled(
+    manyOf(20, () => '192.0.2.7').map((address) => attempts.guess(guesser(address), wrong)),
+  );
+
+  const limited = results.filter((result) => result.status === 'rejected' && isLimited(result.reason));
+  assert.equal(limited.length, 10);
+});
+
+test('the addresses of one /56 are one guesser', async () => {
+  const attempts = new Attempts();
+
+  await guessWrong(
+    attempts,
+    manyOf(10, (i) => `2001:db8:1:2${i}::1`),
+  );
+
+  await assert.rejects(attempts.guess(guesser('2001:db8:1:2f::9'), right), isLimited);
+  assert.equal(await attempts.guess(guesser('2001:db8:1:300::1'), right), null);
+});
+
+test('a wrong password of whoever is signed in counts for the session only', async () => {
+  const attempts = new Attempts();
+  await guessWrong(attempts, manyOf(100));
+
+  assert.equal(await attempts.guessInSession('ses_1', async () => 1), 1);
 });
 
 function isLimited(error: unknown): boolean {

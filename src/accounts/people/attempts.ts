@@ -1,32 +1,78 @@
 import { ApiError } from '../../http/api-error.ts';
 import { AttemptLimit } from '../../http/attempt-limit.ts';
-import { clientOf } from '../../rules/network/client-address.ts';
+import { guesserOf } from '../../rules/network/client-address.ts';
 
-// Per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address does not keep
-// the owner of an email out.
+// Wrong guesses per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address
+// does not keep the owner of an email out.
 const PER_ADDRESS = { maxOfClient: 60, maxOfAll: 600 };
 const PER_ADDRESS_AND_EMAIL = { maxOfClient: 10, maxOfAll: 600 };
 const PER_EMAIL = { maxOfClient: 100, maxOfAll: 600 };
+const PER_KNOWN = { maxOfClient: 10, maxOfAll: 600 };
 
-/** Counts who tries to sign in on this node: by address, by email, and by both. */
+/** Who guesses. `email`: null where none is tried. `knownUserId`: whom the browser has signed in before; null: nobody. */
+export type Guesser = { address: string; email: string | null; knownUserId: string | null };
+
+// What a check throws for a wrong guess.
+const WRONG: ReadonlySet<string> = new Set(['unauthenticated', 'not_found']);
+
+type Count = [attempts: AttemptLimit, name: string];
+
+/** Counts wrong guesses on this node: by address, by email, and by both. */
 export class Attempts {
   readonly #ofAddress = new AttemptLimit(PER_ADDRESS);
   readonly #ofBoth = new AttemptLimit(PER_ADDRESS_AND_EMAIL);
   readonly #ofEmail = new AttemptLimit(PER_EMAIL);
+  readonly #ofKnown = new AttemptLimit(PER_KNOWN);
 
   /**
-   * Counts an attempt before it is decided: attempts at the same time are not more than the limit.
-   * @param email  null where none is tried
-   * @throws ApiError  429
+   * Checks a guess, unless there were too many wrong ones.
+   * @param check  `onlyUserId`: the only user who may be let in, because strangers may have used up the limit; null: any
+   * @throws ApiError  429, and what the check throws
    */
-  add(address: string, email: string | null): void {
-    const client = clientOf(address);
-    const counts: [AttemptLimit, string][] = [[this.#ofAddress, client]];
+  async guess<Result>(
+    { address, email, knownUserId }: Guesser,
+    check: (onlyUserId: string | null) => Promise<Result>,
+  ): Promise<Result> {
+    const client = guesserOf(address);
+    const counts: Count[] = [[this.#ofAddress, client]];
     if (email !== null) counts.push([this.#ofBoth, `${client} ${email}`], [this.#ofEmail, email]);
-    const seconds = Math.max(...counts.map(([attempts, name]) => attempts.retryAfterSeconds(name) ?? 0));
-    if (seconds > 0) throw tooMany(seconds);
-    for (const [attempts, name] of counts) attempts.add(name);
+    if (knownUserId === null || secondsToWait(counts) === 0) return await count(counts, () => check(null));
+    return await count([[this.#ofKnown, knownUserId]], () => check(knownUserId));
   }
+
+  /** Counts a guess that was wrong and led on: to a new user with a password of their own. */
+  addWrong({ address, email }: Guesser): void {
+    this.#ofBoth.add(`${guesserOf(address)} ${email}`);
+    this.#ofEmail.add(email ?? '');
+  }
+
+  /**
+   * As `guess`, for the password of whoever is signed in: only wrong guesses of the same session count.
+   * @throws ApiError  429, and what the check throws
+   */
+  async guessInSession<Result>(sessionId: string, check: () => Promise<Result>): Promise<Result> {
+    return await count([[this.#ofKnown, sessionId]], check);
+  }
+}
+
+/** A guess counts while it is checked, so that guesses at the same time are not more than the limit, and if it is wrong. */
+async function count<Result>(counts: readonly Count[], check: () => Promise<Result>): Promise<Result> {
+  const seconds = secondsToWait(counts);
+  if (seconds > 0) throw tooMany(seconds);
+  const takeBacks = counts.map(([attempts, name]) => attempts.add(name));
+  let isWrong = false;
+  try {
+    return await check();
+  } catch (error) {
+    isWrong = error instanceof ApiError && WRONG.has(error.type);
+    throw error;
+  } finally {
+    if (!isWrong) for (const takeBack of takeBacks) takeBack();
+  }
+}
+
+function secondsToWait(counts: readonly Count[]): number {
+  return Math.max(...counts.map(([attempts, name]) => attempts.retryAfterSeconds(name) ?? 0));
 }
 
 function tooMany(seconds: number): ApiError {

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { storedEmails } from '../../rules/accounts/email.ts';
-import { hashPassword } from './password.ts';
+import { type GivenPassword, hashPassword } from './password.ts';
 import { findHashOfEmail, findUserByHash, hasOtherSalt, lockEmail, type UserRow } from './user-store.ts';
 
 /**
@@ -9,15 +9,15 @@ import { findHashOfEmail, findUserByHash, hasOtherSalt, lockEmail, type UserRow 
  * passwords have one salt, so that a single hash finds the user, however many there are. An unknown email takes the
  * same time.
  * @returns  `hash`: of the password, for one more user with this email
- * @throws ApiError  503 while too many passwords wait to be hashed
+ * @throws ApiError  503 while too many passwords of the address wait to be hashed
  */
 export async function findUserByPassword(
   sql: Sql,
-  given: string,
-  password: string,
+  givenEmail: string,
+  password: GivenPassword,
 ): Promise<{ user: UserRow | null; hash: string }> {
   const hashes: string[] = [];
-  for (const email of storedEmails(given)) {
+  for (const email of storedEmails(givenEmail)) {
     const hash = await hashPassword(password, await findHashOfEmail(sql, email, null));
     const user = await findUserByHash(sql, email, hash);
     if (user) return { user, hash };
@@ -27,7 +27,7 @@ export async function findUserByPassword(
 }
 
 /** The hash of a new password of a user, with the salt of the other users of the email. */
-export async function hashForUser(sql: Sql, { id, email }: UserRow, password: string): Promise<string> {
+export async function hashForUser(sql: Sql, { id, email }: UserRow, password: GivenPassword): Promise<string> {
   return await hashPassword(password, await findHashOfEmail(sql, email, id));
 }
 

@@ -3,22 +3,31 @@ import test from 'node:test';
 import { ApiError } from '../../http/api-error.ts';
 import { hashPassword, isPassword } from './password.ts';
 
+const by = (password: string, address = '192.0.2.7') => ({ password, address });
+
 test('a password is that of its hash, and another is not', async () => {
-  const hash = await hashPassword('correct horse battery');
+  const hash = await hashPassword(by('correct horse battery'));
 
   assert.deepEqual(
-    [await isPassword('correct horse battery', hash), await isPassword('correct horse batterY', hash)],
+    [await isPassword(by('correct horse battery'), hash), await isPassword(by('correct horse batterY'), hash)],
     [true, false],
   );
-  assert.notEqual(hash, await hashPassword('correct horse battery'));
-  assert.equal(hash, await hashPassword('correct horse battery', hash));
+  assert.notEqual(hash, await hashPassword(by('correct horse battery')));
+  assert.equal(hash, await hashPassword(by('correct horse battery'), hash));
 });
 
-test('of a flood of passwords 40 are hashed, and the others are refused at once', async () => {
-  const results = await Promise.allSettled(Array.from({ length: 60 }, () => hashPassword('guess')));
+test('of a flood of passwords of one address 40 are hashed, and those of others come in between', async () => {
+  const ended: string[] = [];
+  const flood = Array.from({ length: 120 }, () => hashPassword(by('guess')).finally(() => ended.push('flood')));
+  const other = hashPassword(by('right', '198.51.100.1')).then(() => ended.push('other'));
+
+  const results = await Promise.allSettled(flood);
+  await other;
 
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-  assert.equal(refused.length, 20);
+  assert.equal(refused.length, 80);
   assert.ok(refused.every((error) => error instanceof ApiError && error.type === 'unavailable'));
-  assert.match(await hashPassword('guess'), /argon2id/);
+  // The refused ones end at once, then the two that were under way, and the other address's.
+  assert.ok(ended.indexOf('other') <= 80 + 4, String(ended.indexOf('other')));
+  assert.match(await hashPassword(by('guess')), /argon2id/);
 });

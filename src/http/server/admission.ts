@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clientOf } from '../../rules/network/client-address.ts';
+import { guesserOf } from '../../rules/network/client-address.ts';
 import { ApiError } from '../api-error.ts';
 import type { AttemptLimit } from '../attempt-limit.ts';
 import {
@@ -51,7 +51,7 @@ export async function admitRequest(
 ): Promise<void> {
   if (endpoint.auth === 'none') return;
   const { auth, wrongTokens, idempotency } = admission;
-  const client = clientOf(addressOf(request));
+  const client = guesserOf(addressOf(request));
   if (endpoint.auth === 'admin') await admitOperator(request, auth, { client, wrongTokens });
   else await admitAccount(request, reply, endpoint, admission);
   request.context.idempotency = (await idempotency?.acquire(request.raw, request.context.account)) ?? null;

@@ -21,7 +21,8 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   // close. After a removal Node does not announce the end of a connection that has carried all the requests that it
   // may.
   if (!isUnread(request.raw) && reply.hasHeader('connection')) reply.removeHeader('connection');
-  reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
+  const cookies = answer.cookies && { 'set-cookie': answer.cookies };
+  reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers, ...cookies });
   if (answer.stream) return sendStream(request, reply, answer.stream, answer.contentType ?? JSON_TYPE);
   const rendered = renderAnswer(answer);
   const text = rendered?.body ?? '';

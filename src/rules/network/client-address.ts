@@ -11,6 +11,18 @@ export function clientOf(address: string): string {
   return `${groupsOf(address.split('%')[0]!).slice(0, 4).join(':')}::/64`;
 }
 
+/**
+ * What counts as one client where somebody guesses: as `clientOf`, but the /56 of an IPv6 address, which providers give
+ * to one household.
+ */
+export function guesserOf(address: string): string {
+  const client = clientOf(address);
+  if (!client.endsWith('::/64')) return client;
+  const [first, second, third, fourth] = client.split(':') as [string, string, string, string];
+  const rest = (Number.parseInt(fourth, 16) & 0xff00).toString(16);
+  return `${[first, second, third, rest].join(':')}::/56`;
+}
+
 /** The eight groups of an IPv6 address, without leading zeros. */
 function groupsOf(address: string): string[] {
   const [head = '', tail] = address.toLowerCase().split('::');

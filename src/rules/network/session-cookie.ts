@@ -36,6 +36,20 @@ export function writeSignInCookie(value: string, options: { maxAgeSeconds: numbe
   return writeCookie(STATE_NAME, value, { ...options, sameSite: 'Lax' });
 }
 
+const BROWSER_NAME = 'verbatim_browser';
+const BROWSER_VALUE = /^[A-Za-z0-9_.-]{1,300}$/;
+
+/** What says whom this browser has signed in before, in the values of the header Cookie; null where there is none. */
+export function readBrowserCookie(cookies: readonly string[]): string | null {
+  const value = readCookie(cookies, BROWSER_NAME)?.value;
+  return value !== undefined && BROWSER_VALUE.test(value) ? value : null;
+}
+
+/** The header Set-Cookie for it. */
+export function writeBrowserCookie(value: string, options: { maxAgeSeconds: number; isHttps: boolean }): string {
+  return writeCookie(BROWSER_NAME, value, { ...options, sameSite: 'Strict' });
+}
+
 /** The header Set-Cookie that ends the session in a browser. */
 export function clearSessionCookie(isHttps: boolean): string {
   return writeSessionCookie('', { maxAgeSeconds: 0, isHttps });

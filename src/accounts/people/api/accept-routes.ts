@@ -11,7 +11,9 @@ import type { Attempts } from '../attempts.ts';
 import { findUserByPassword, hashForUser, requireOneSalt } from '../find-by-password.ts';
 import { findInvitation, type InvitationRow } from '../invitation-store.ts';
 import { acceptInvitation, type NewPerson, noInvitation } from '../join.ts';
+import { findKnownUserId } from '../known-browser.ts';
 import { deleteSessionsOfUser } from '../member-store.ts';
+import type { GivenPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { requireOwnPage, wrongPassword } from '../sign-in.ts';
 import { findUserToRestore, replaceSignIn, type UserRow } from '../user-store.ts';
@@ -54,8 +56,8 @@ function openRoute({ db }: PeopleRuntime, attempts: Attempts): Route {
     schema: { body: Type.Object({ token: tokenSchema }), answers: { 200: openedSchema } },
     async handle({ body, actor, header }) {
       requireOwnPage(header);
-      attempts.add(actor.address, null);
-      const invitation = await openInvitation(db, body.token);
+      const guesser = { address: actor.address, email: null, knownUserId: null };
+      const invitation = await attempts.guess(guesser, () => openInvitation(db, body.token));
       const account = await findAccount(db, invitation.accountId);
       if (!account) throw noInvitation();
       const { role, email, expiresAt } = invitation;
@@ -90,14 +92,16 @@ password of a user who exists add the account to those of the user.`,
     async handle({ body, actor, header, note }) {
       requireOwnPage(header);
       requirePasswords(config);
-      attempts.add(actor.address, normalEmail(body.email));
-      const invitation = await openInvitation(db, body.token);
-      if (invitation.email !== null && !storedEmails(body.email).includes(invitation.email)) {
-        throw new ApiError('invalid_request', 'The invitation is for another email; sign up with that one.', {
-          param: 'email',
-        });
-      }
-      const who = await identify(runtime, invitation, body);
+      const { address } = actor;
+      const { email } = body;
+      const knownUserId = await findKnownUserId(runtime, db, { email, header });
+      const guesser = { address, email: normalEmail(email), knownUserId };
+      const { invitation, who } = await attempts.guess(guesser, async (onlyUserId) => {
+        const invitation = await openInvitation(db, body.token);
+        requireInvited(invitation, email);
+        return { invitation, who: await identify(runtime, invitation, { ...body, address, onlyUserId }) };
+      });
+      if ('person' in who) attempts.addWrong(guesser);
       return await answerWithSession(runtime, { header, note }, async (tx) => {
         const membership = await acceptInvitation(tx, actor, { invitation, who });
         if ('user' in who && who.newPasswordHash) await replacePassword(tx, who.user, who.newPasswordHash);
@@ -105,6 +109,13 @@ password of a user who exists add the account to those of the user.`,
       });
     },
   });
+}
+
+/** @throws ApiError  400 */
+function requireInvited({ email: bound }: InvitationRow, email: string): void {
+  if (bound === null || storedEmails(email).includes(bound)) return;
+  const message = 'The invitation is for another email; sign up with that one.';
+  throw new ApiError('invalid_request', message, { param: 'email' });
 }
 
 async function openInvitation(sql: Sql, token: string): Promise<InvitationRow> {
@@ -115,7 +126,7 @@ async function openInvitation(sql: Sql, token: string): Promise<InvitationRow> {
 
 /** `newPasswordHash`: takes the place of all by which the user signed in before. */
 type Who = { user: UserRow; newPasswordHash?: string } | { person: NewPerson };
-type Given = { email: string; password: string; name?: string };
+type Given = GivenPassword & { email: string; name?: string; onlyUserId: string | null };
 
 /**
  * The user who accepts: by an operator's invitation for this email, by the password, or a new one. Who has no matching
@@ -123,12 +134,12 @@ type Given = { email: string; password: string; name?: string };
  * @throws ApiError  400 or 401
  */
 async function identify({ db }: PeopleRuntime, invitation: InvitationRow, given: Given): Promise<Who> {
-  const { email, password, name } = given;
+  const { email, password, name, onlyUserId } = given;
   requireGoodPassword(password);
   const restored = await findRestored(db, invitation, email);
-  if (restored) return { user: restored, newPasswordHash: await hashForUser(db, restored, password) };
-  const { user, hash } = await findUserByPassword(db, email, password);
-  if (user) return { user };
+  if (restored) return { user: restored, newPasswordHash: await hashForUser(db, restored, given) };
+  const { user, hash } = await findUserByPassword(db, email, given);
+  if (user && (onlyUserId ?? user.id) === user.id) return { user };
   if (name === undefined) throw wrongPassword('Somebody new gives a name too.');
   requireReadableEmail(email);
   return { person: { email: normalEmail(email), proof: 'none', name, passwordHash: hash, oidc: null } };

@@ -82,16 +82,19 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
     },
     async handle({ account, actor, body: { name, password, current_password: current } }) {
       const { id } = requireUser(actor);
+      const { address } = actor;
       if (password !== undefined) requirePasswords(config);
       const user = await findUser(db, id);
       if (password !== undefined && user?.passwordHash) {
-        attempts.add(actor.address, user.email);
-        if (!(await isPassword(current ?? '', user.passwordHash))) throw wrongCurrent();
+        const { passwordHash } = user;
+        await attempts.guessInSession(actor.sessionId!, async () => {
+          if (!(await isPassword({ password: current ?? '', address }, passwordHash))) throw wrongCurrent();
+        });
       } else if (password !== undefined) {
         const session = await requireOwnSession(db, { account, actor });
         if (!isFresh(session, clock.now())) throw staleSession();
       }
-      const passwordHash = password === undefined || !user ? null : await hashForUser(db, user, password);
+      const passwordHash = password === undefined || !user ? null : await hashForUser(db, user, { password, address });
       const changed = await db.transaction(async (tx) => {
         if (user && passwordHash !== null) {
           await holdChecked(tx, user);

@@ -8,7 +8,7 @@ import { admitIdentity, type Refusal } from '../oidc/admit.ts';
 import type { Identity, Provider } from '../oidc/provider.ts';
 import { readState, type SignInState, STATE_SECONDS, writeState } from '../oidc/sign-in-state.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
-import { isSetupToken } from '../setup-token.ts';
+import { isSetupToken, wrongSetupToken } from '../setup-token.ts';
 import { requireOwnPage, startUserSession } from '../sign-in.ts';
 import { tokenSchema } from './fields.ts';
 
@@ -49,7 +49,6 @@ A cookie of 10 minutes holds what the sign-in began with.`,
     },
     async handle({ body: { invitation, setup }, actor, header }) {
       requireOwnPage(header);
-      attempts.add(actor.address, null);
       if (!provider) throw new ApiError('conflict', 'OpenID Connect is off here: OIDC_ISSUER is not set.');
       const origin = config.publicUrl ?? header('origin');
       if (origin === null) {
@@ -58,15 +57,9 @@ A cookie of 10 minutes holds what the sign-in began with.`,
         });
       }
       const token = tokenOf(invitation, setup);
-      if (setup !== undefined && !isSetupToken(setup, secretsKeysBase64)) {
-        throw new ApiError(
-          'unauthenticated',
-          'This is not the token of the setup; the start of the service shows it.',
-          {
-            param: 'setup',
-          },
-        );
-      }
+      await attempts.guess({ address: actor.address, email: null, knownUserId: null }, async () => {
+        if (setup !== undefined && !isSetupToken(setup, secretsKeysBase64)) throw wrongSetupToken('setup');
+      });
       const begun = await provider.begin(`${origin}${CALLBACK}`, token).catch((error: unknown) => {
         log.warn({ err: error }, 'the OpenID provider cannot be used');
         throw new ApiError('unavailable', 'The OpenID provider cannot be reached; try again, or ask the operator.', {
@@ -109,14 +102,15 @@ function callbackRoute(runtime: PeopleRuntime, attempts: Attempts, provider: Pro
       answers: { 302: null },
     },
     async handle({ query, actor, header, note }) {
-      attempts.add(actor.address, null);
       const cookie = readSignInCookie([header('cookie') ?? '']);
       const began = readState(cookie?.value ?? null, secretsKeysBase64, clock.now());
       // By a cookie without the prefix, a sibling host could sign somebody in as whom it likes.
       if (began && isHttps(began.redirectUri) && !cookie!.isHttps) return problem('expired', null);
       if (!provider || !began) return problem('expired', null);
       if (query.error === 'access_denied') return problem('cancelled', began);
-      const identity = await identify(runtime, provider, began, query);
+      // What has no cookie of this service is no attempt: any page can make a browser come here without one.
+      const guesser = { address: actor.address, email: null, knownUserId: null };
+      const identity = await attempts.guess(guesser, () => identify(runtime, provider, began, query)).catch(isNobody);
       if (!identity) return problem('failed', began);
       // The way back comes from another site, without Origin: the session is of the address where the sign-in began.
       const headerHere = (name: string) => (name === 'origin' ? new URL(began.redirectUri).origin : header(name));
@@ -138,20 +132,26 @@ function callbackRoute(runtime: PeopleRuntime, attempts: Attempts, provider: Pro
   });
 }
 
-/** Null where what came back is not what was begun; the log has the reason. */
+/** @throws ApiError  401 where what came back is not what was begun; the log has the reason */
 async function identify(
   { log }: PeopleRuntime,
   provider: Provider,
   began: SignInState,
   query: Record<string, unknown>,
-): Promise<Identity | null> {
+): Promise<Identity> {
   const given = Object.entries(query).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   try {
     return await provider.finish(began, new URLSearchParams(given));
-  } catch (error) {
-    log.warn({ err: error }, 'a sign-in by the OpenID provider failed');
-    return null;
+  } catch (cause) {
+    log.warn({ err: cause }, 'a sign-in by the OpenID provider failed');
+    throw new ApiError('unauthenticated', 'The provider has confirmed nobody.', { cause });
   }
+}
+
+/** Null for an attempt that failed. @throws all else */
+function isNobody(error: unknown): null {
+  if (error instanceof ApiError && error.type === 'unauthenticated') return null;
+  throw error;
 }
 
 function problemOf({ type }: ApiError): Problem {

@@ -96,7 +96,7 @@ test('a wrong password and an unknown email get the same answer', async () => {
   assert.equal(known![0], 401);
 });
 
-test('after 10 attempts in a minute an address is refused for an email, with the right password too', async () => {
+test('after 10 wrong passwords in a minute an address is refused for an email, with the right password too', async () => {
   await using fixture = await openAccountFixture();
   const owner = await setUp(fixture);
   await join(fixture, owner, 'member');
@@ -112,7 +112,42 @@ test('after 10 attempts in a minute an address is refused for an email, with the
   assert.ok(refused.body.retry_after >= 1 && refused.body.retry_after <= 60);
 });
 
-test('after 60 attempts in a minute an address is refused', async () => {
+test('a browser that has signed in is let in by the right password while others use up the limit', async () => {
+  await using fixture = await openAccountFixture();
+  const owner = await setUp(fixture);
+  await join(fixture, owner, 'member');
+  const first = await send(fixture, null, 'POST', '/v1/sign-in', { email: OWNER.email, password: PASSWORD });
+  const cookie = `verbatim_browser=${first.known?.value}`;
+  const attempt = (email: string, password: string, known = cookie) =>
+    send(fixture, { id: '', cookie: known }, 'POST', '/v1/sign-in', { email, password });
+  for (let i = 0; i < 10; i++) {
+    await attempt(OWNER.email, 'wrong', '');
+    await attempt('member@example.com', 'wrong', '');
+  }
+
+  const statuses = [
+    await attempt(OWNER.email, PASSWORD, ''),
+    await attempt(OWNER.email, PASSWORD, `${cookie.slice(0, -1)}_`),
+    await attempt('member@example.com', PASSWORD),
+    await attempt(OWNER.email, 'wrong'),
+    await attempt(OWNER.email, PASSWORD),
+  ].map(({ status }) => status);
+
+  assert.deepEqual(statuses, [429, 429, 429, 401, 201]);
+  assert.deepEqual(
+    [first.known?.['httpOnly'], first.known?.['sameSite'], first.known?.['path']],
+    [true, 'Strict', '/'],
+  );
+});
+
+test('sign-ins with the right password are not limited', async () => {
+  await using fixture = await openAccountFixture();
+  await setUp(fixture);
+
+  for (let count = 0; count < 12; count++) await signIn(fixture, OWNER.email);
+});
+
+test('after 60 wrong tokens in a minute an address is refused', async () => {
   await using fixture = await openAccountFixture();
   const attempt = () => send(fixture, null, 'POST', '/v1/invitations/open', { token: 'x' });
 

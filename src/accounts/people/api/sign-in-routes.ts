@@ -6,9 +6,10 @@ import { sessionSchema } from '../../api/session-view.ts';
 import type { Attempts } from '../attempts.ts';
 import { findUserByPassword } from '../find-by-password.ts';
 import { makeFirstUser } from '../join.ts';
+import { findKnownUserId } from '../known-browser.ts';
 import { hashPassword } from '../password.ts';
 import { hasPasswords, type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
-import { isSetupToken } from '../setup-token.ts';
+import { isSetupToken, wrongSetupToken } from '../setup-token.ts';
 import { firstMembership, holdChecked, requireOwnPage, wrongPassword } from '../sign-in.ts';
 import { hasUsers } from '../user-store.ts';
 import { answerWithSession } from './answer-with-session.ts';
@@ -92,21 +93,14 @@ function setupRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
     async handle({ body, actor, header, note }) {
       requireOwnPage(header);
       requirePasswords(config);
-      attempts.add(actor.address, null);
-      if (!isSetupToken(body.token, secretsKeysBase64)) {
-        throw new ApiError(
-          'unauthenticated',
-          'This is not the token of the setup; the start of the service shows it.',
-          {
-            param: 'token',
-          },
-        );
-      }
+      await attempts.guess({ address: actor.address, email: null, knownUserId: null }, async () => {
+        if (!isSetupToken(body.token, secretsKeysBase64)) throw wrongSetupToken('token');
+      });
       // Before the hash is made: once there are users, the token is good for nothing.
       if (await hasUsers(db)) throw new ApiError('conflict', 'The service is set up already; sign in.');
       const { name, email, account_name: accountName = name } = body;
       requireReadableEmail(email);
-      const passwordHash = await hashPassword(body.password);
+      const passwordHash = await hashPassword({ password: body.password, address: actor.address });
       const person = { email: normalEmail(email), proof: 'service', name, passwordHash, oidc: null } as const;
       return await answerWithSession(runtime, { header, note }, (tx) =>
         makeFirstUser(tx, actor, { person, accountName }),
@@ -133,10 +127,14 @@ function passwordRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
     async handle({ body, actor, header, note }) {
       requireOwnPage(header);
       requirePasswords(config);
-      const email = normalEmail(body.email);
-      attempts.add(actor.address, email);
-      const { user } = await findUserByPassword(db, body.email, body.password);
-      if (!user) throw wrongPassword();
+      const { address } = actor;
+      const knownUserId = await findKnownUserId(runtime, db, { email: body.email, header });
+      const guesser = { address, email: normalEmail(body.email), knownUserId };
+      const user = await attempts.guess(guesser, async (onlyUserId) => {
+        const { user } = await findUserByPassword(db, body.email, { password: body.password, address });
+        if (!user || (onlyUserId !== null && user.id !== onlyUserId)) throw wrongPassword();
+        return user;
+      });
       return await answerWithSession(runtime, { header, note }, async (tx) => {
         await holdChecked(tx, user);
         const membership = await firstMembership(tx, user.id);

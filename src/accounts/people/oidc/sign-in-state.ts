@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readSigned, signText } from '../signed-text.ts';
 
 /** What a sign-in by the provider began with; the browser keeps it in a cookie until it returns. */
 export type SignInState = {
@@ -13,6 +13,7 @@ export type SignInState = {
 };
 
 export const STATE_SECONDS = 600;
+const PURPOSE = 'sign-in';
 
 /**
  * The state as the value of a cookie, signed with HMAC-SHA256: nothing is stored here, however many sign-ins begin.
@@ -21,27 +22,15 @@ export const STATE_SECONDS = 600;
 export function writeState(state: SignInState, secretsKeysBase64: string, nowMs: number): string {
   const endsAt = Math.ceil(nowMs / 1000) + STATE_SECONDS;
   const text = Buffer.from(JSON.stringify({ ...state, endsAt })).toString('base64url');
-  return `${text}.${signaturesOf(text, secretsKeysBase64)[0]}`;
+  return signText(text, PURPOSE, secretsKeysBase64);
 }
 
 /** Null for a value that was not made here, or is older than 10 minutes. */
 export function readState(value: string | null, secretsKeysBase64: string, nowMs: number): SignInState | null {
-  const [text = '', signature = ''] = value?.split('.') ?? [];
-  const given = Buffer.from(signature);
-  const isSigned = signaturesOf(text, secretsKeysBase64).some(
-    (each) => each.length === given.length && timingSafeEqual(Buffer.from(each), given),
-  );
-  if (!isSigned) return null;
+  const text = readSigned(value ?? '', PURPOSE, secretsKeysBase64);
+  if (text === null) return null;
   const { endsAt, ...state } = JSON.parse(Buffer.from(text, 'base64url').toString()) as SignInState & {
     endsAt: number;
   };
   return endsAt * 1000 > nowMs ? state : null;
-}
-
-function signaturesOf(text: string, secretsKeysBase64: string): string[] {
-  return secretsKeysBase64.split(',').map((key) => {
-    // Another key than the one that encrypts.
-    const own = createHmac('sha256', Buffer.from(key, 'base64')).update('verbatim sign-in').digest();
-    return createHmac('sha256', own).update(text).digest('base64url');
-  });
 }
