@@ -6,6 +6,7 @@ import { openStore } from '../session/store.ts';
 import { say } from '../ui/toast.tsx';
 
 const MAX_RETRIES = 2;
+const AGAIN_MS = 3_000;
 const STALE_MS = 15_000;
 
 /** Whether the last request got no answer. */
@@ -51,6 +52,25 @@ async function checkSession(): Promise<void> {
   say(found ? 'Another tab has signed in anew.' : 'The session has ended, or its key was revoked.');
   changeSession({ account: found });
 }
+
+/**
+ * While the service cannot be reached, asks every 3 s whether it answers; then all that the page shows is requested
+ * again, also what failed for good meanwhile.
+ */
+async function waitForService(): Promise<void> {
+  if (!unreachable.get()) return;
+  const isThere = await fetch('/healthz', { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!isThere) return void setTimeout(waitForService, AGAIN_MS);
+  unreachable.set(false);
+  await queryClient.refetchQueries({ type: 'active' });
+}
+
+unreachable.subscribe(() => {
+  if (unreachable.get()) setTimeout(waitForService, AGAIN_MS);
+});
 
 // Answers of one account are not shown to the next.
 session.subscribe(() => queryClient.clear());

@@ -203,4 +203,22 @@ export const flows: Flow[] = [
       assert.equal(await frame.getByRole('heading', { name: 'Sign in' }).count(), 0);
     },
   },
+  {
+    title: 'a page that failed while the service was away shows its content when the service answers again',
+    allowed: [/^request: /, /Failed to load resource/],
+    async run({ page, shown, open }) {
+      await open(shown.key, '/jobs');
+      await page.route(/\/(v1|healthz)/, (route) => route.abort('connectionrefused'));
+      await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+      await page.getByText('The service cannot be reached.').first().waitFor();
+      await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+
+      await page.unroute(/\/(v1|healthz)/);
+      await page.locator('.banner').waitFor({ state: 'detached' });
+      await page
+        .getByText(/localhost|127\.0\.0\.1/)
+        .first()
+        .waitFor();
+    },
+  },
 ];

@@ -40,7 +40,13 @@ export function JobsTable({ jobs, selection }: { jobs: readonly JobInList[]; sel
   return <Table label="Jobs" rows={jobs} keyOf={({ id }) => id} columns={COLUMNS} selection={selection} />;
 }
 
-function Snippet({ job: { error, text } }: { job: JobInList }) {
-  const shown = error?.message ?? text?.slice(0, SNIPPET_CHARS);
-  return shown ? <span className="snippet">{shown}</span> : null;
+function Snippet({ job: { error, text, warnings } }: { job: JobInList }) {
+  const lost = warnings.find(({ code }) => code === 'no_speech' || code === 'untranscribed');
+  const shown = error?.message ?? (text ? text.slice(0, SNIPPET_CHARS) : lost?.message);
+  if (!shown) return null;
+  return (
+    <span className="snippet" dir="auto">
+      {shown}
+    </span>
+  );
 }
