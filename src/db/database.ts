@@ -260,11 +260,13 @@ function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPoole
 export function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return isConnectionMessage(error);
-  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: statement timeout; 25P03:
-  // idle in a transaction for too long.
+  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: statement timeout; 58: its
+  // disk or files; 25006: a primary that was demoted; 25P03: idle in a transaction for too long.
   return (
-    /^(08|53|57P|57014|25P03)/.test(code) ||
-    /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_)/.test(code)
+    /^(08|53|57P|57014|58|25006|25P03)/.test(code) ||
+    /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_)/.test(code) ||
+    // Whatever the system says, such as EMFILE: no connection came about, so no statement was at fault.
+    ['connect', 'getaddrinfo', 'socket'].includes(String((error as { syscall?: unknown }).syscall))
   );
 }
 

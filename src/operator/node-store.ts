@@ -41,6 +41,18 @@ export async function reportNode(sql: Sql, node: NodeReport, now: Date | null = 
   });
 }
 
+/**
+ * Writes and commits a row: what a node has reported is seen again now. Fails where the database takes no writes.
+ * Returns 0 before the first report of the node.
+ */
+export async function touchNode(sql: Sql, id: string): Promise<number> {
+  return await sql.run({
+    name: 'touch_node',
+    text: 'update nodes set seen_at = clock_timestamp() where id = $1',
+    values: [id],
+  });
+}
+
 /** A node that stops is not listed any more. */
 export async function deleteNode(sql: Sql, id: string): Promise<void> {
   await sql.run({ text: 'delete from nodes where id = $1', values: [id] });

@@ -6,7 +6,7 @@ import {
   type SchemaState,
 } from '../../rules/database/schema-state.ts';
 import type { Sql } from '../database.ts';
-import { hashOf, type Migration } from './migrations.ts';
+import { hashOf, type Migration, readMigrations } from './migrations.ts';
 
 /** Creates the table of the applied migrations, or adds the columns that a database of release 0.1.0 lacks. */
 export async function prepareVersions(tx: Sql): Promise<void> {
@@ -48,6 +48,14 @@ export async function adoptVersion(tx: Sql, migration: Migration): Promise<void>
     text: 'update schema_versions set sha256 = $2, release = $3 where version = $1 and sha256 is null',
     values: [migration.version, hashOf(migration), '0.1.0'],
   });
+}
+
+let known: KnownMigration[] | null = null;
+
+/** The migrations of this release with their hashes; read from the files once. */
+export function knownMigrations(): KnownMigration[] {
+  known ??= withHashes(readMigrations());
+  return known;
 }
 
 /** Compares what ran on a database with what this release knows. */

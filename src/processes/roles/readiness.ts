@@ -5,16 +5,20 @@ import type { NodeReadiness, Readiness } from '../../http/service/service-routes
 import { findProgram } from '../../platform/tools.ts';
 import type { Part } from '../../rules/network/connection-share.ts';
 import { type RoleStatus, starting } from '../messages.ts';
+import { openDatabaseReadiness } from './database-readiness.ts';
+import { diskReasons } from './disk-readiness.ts';
 import type { RoleContext } from './role.ts';
 
 /**
- * Whether the node is ready: its database, its audio storage, its decoder, and the status that each role's process last
+ * Whether the node is ready: its database with the right schema and a row that can be written, its disks, its audio storage, its decoder, and the status that each role's process last
  * reported.
  */
 export function openReadiness(
-  { config, db, order, onMessage }: Pick<RoleContext, 'config' | 'db' | 'order' | 'onMessage'>,
+  context: Pick<RoleContext, 'config' | 'db' | 'clock' | 'order' | 'onMessage'>,
   storage: Pick<SharedStorage, 'whyAway'>,
 ): Readiness {
+  const { config, order, onMessage } = context;
+  const databaseReasons = openDatabaseReadiness(context);
   // Not ready until the parent has sent the first statuses.
   let statuses: Partial<Record<Part, RoleStatus>> = Object.fromEntries(
     config.roles.filter(runsElsewhere).map((part) => [part, starting(part)]),
@@ -28,8 +32,12 @@ export function openReadiness(
   async function check(): Promise<NodeReadiness> {
     const reasons: string[] = [];
     const details = order.sandbox ? [describeSandbox(order.sandbox)] : [];
-    const [databaseIsThere, storageAway] = await Promise.all([isReachable(db), needsAudio ? storage.whyAway() : null]);
-    if (!databaseIsThere) reasons.push('The database cannot be reached.');
+    const [database, disks, storageAway] = await Promise.all([
+      databaseReasons(),
+      diskReasons(config),
+      needsAudio ? storage.whyAway() : null,
+    ]);
+    reasons.push(...database, ...disks);
     if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
     if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
     for (const status of Object.values(statuses)) {
@@ -55,12 +63,4 @@ function runsElsewhere(role: Role): role is 'transcriber' | 'deliverer' {
 function describeSandbox({ kind, missing, reason }: Sandbox): string {
   if (missing.length === 0) return `The sandbox of decoders (${kind}) has all protections.`;
   return `The sandbox of decoders (${kind}) lacks: ${missing.join(', ')}. Reason: ${reason}.`;
-}
-
-/** The roles start after the migrations, so a reachable database has the right schema. */
-async function isReachable(db: RoleContext['db']): Promise<boolean> {
-  return await db.rows({ text: 'select 1' }).then(
-    () => true,
-    () => false,
-  );
 }
