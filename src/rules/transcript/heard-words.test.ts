@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { heardShare } from './heard-words.ts';
+
+for (const [spoken, heard, share] of [
+  ['And so, my fellow Americans,', 'and so my fellow americans', 1],
+  ['ask not what', 'Ask what?', 2 / 3],
+  ['no no no', 'no', 1 / 3],
+  ['he was not', '', 0],
+  ['', 'You', 1],
+] as const) {
+  test(`of "${spoken}", "${heard}" holds ${share}`, () => assert.equal(heardShare(spoken, heard), share));
+}
