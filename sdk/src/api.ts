@@ -287,6 +287,7 @@ export interface Warning {
   code:
     | 'prompt_unsupported'
     | 'keywords_unsupported'
+    | 'words_unsupported'
     | 'speakers_unavailable'
     | 'speakers_uncertain'
     | 'more_audio_tracks'
@@ -664,7 +665,7 @@ export interface OpenAiTranscription {
   usage: OpenAiUsage;
   task?: 'transcribe' | 'translate';
   /**
-   * Of the text, in English: english.
+   * Of the text, in English: english. Empty when it is not known.
    */
   language?: string;
   /**

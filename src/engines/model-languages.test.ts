@@ -30,3 +30,25 @@ test('a catalogued model is found by its name or its repository', () => {
 test('the languages of an unknown model are null', () => {
   assert.equal(languagesOfModel('zipformerCtc', 'tone', NOTHING), null);
 });
+
+const NAMES: { name: string; family?: string; files?: string[]; languages: string[] | null }[] = [
+  { name: 'moonshine-tiny', family: 'moonshine', languages: ['en'] },
+  { name: 'any-folder', family: 'moonshine', languages: ['en'] },
+  { name: 'sherpa-onnx-moonshine-base-es-quantized-2026-02-27', family: 'moonshine', languages: ['es'] },
+  { name: 'sherpa-onnx-zipformer-en-2023-06-26', languages: ['en'] },
+  { name: 'sherpa-onnx-streaming-zipformer-bilingual-zh-en-2023-02-20', languages: ['zh', 'en'] },
+  { name: 'model', files: ['zipformer-de-int8.onnx'], languages: ['de'] },
+  { name: 'what-is-it', languages: null },
+  { name: 'zipformer-multi', languages: null },
+];
+
+for (const { name, family = 'zipformerCtc', files = [], languages } of NAMES) {
+  test(`the languages of the folder ${name} with ${files.join(', ') || 'no such file'}: ${languages}`, () => {
+    assert.deepEqual(languagesOfModel(family, name, NOTHING, files), languages);
+  });
+}
+
+test('languages in the metadata count where they are codes', () => {
+  assert.deepEqual(languagesOfModel('nemoCtc', 'model', new Map([['languages', 'de, fr']])), ['de', 'fr']);
+  assert.equal(languagesOfModel('nemoCtc', 'model', new Map([['language', 'Klingon']])), null);
+});

@@ -3,6 +3,7 @@ import { RawJson } from '../platform/json.ts';
 import type { CaptionSegment } from '../rules/jobs/caption-words.ts';
 import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
+import type { FoundWarning } from '../rules/jobs/warnings.ts';
 import type { SpeakerNames } from '../rules/speakers/speaker-names.ts';
 import { unpackWords } from '../rules/transcript/packed-words.ts';
 import type { Job } from './job.ts';
@@ -69,13 +70,18 @@ export function transcriptJson(job: TranscriptJob) {
   return {
     version: job.editedAt ? ('edited' as const) : ('original' as const),
     text: job.transcript,
-    language: job.detectedLanguage ?? job.language,
+    language: spokenLanguage(job),
     translated_to: translatedTo(job),
     duration_seconds: (job.durationMs ?? 0) / 1000,
     ...(job.speakerNames && { speakers: job.speakerNames }),
     edited_at: job.editedAt?.toISOString() ?? null,
     segments: new RawJson(job.segments ?? '[]'),
   };
+}
+
+/** The language that was spoken; until the job has ended, the one that its request named. Null when it is not known. */
+export function spokenLanguage({ state, detectedLanguage, language }: Job): string | null {
+  return state === 'completed' ? detectedLanguage : language;
 }
 
 /** The language of the text of a job that asked for a translation; else null. */
@@ -117,12 +123,19 @@ function storable(text: string): string {
   return text.replaceAll('\u0000', '').toWellFormed();
 }
 
+/** A warning where times of words were asked for, and the engine gave none with its text. */
+export function missingWordTimes({ wordTimes }: Pick<Job, 'wordTimes'>, segments: readonly Segment[]): FoundWarning[] {
+  const isMissing = wordTimes && segments.length > 0 && segments.every(({ words }) => words.length === 0);
+  return isMissing ? [{ code: 'words_unsupported' }] : [];
+}
+
 /** Counts the characters of text in each language that an engine reports. */
 export class LanguageCount {
   readonly #characters = new Map<string, number>();
 
   add({ language, segments }: Transcript): void {
-    if (!language) return;
+    // Of silence, only what was asked for is known.
+    if (!language || segments.length === 0) return;
     const characters = segments.reduce((sum, segment) => sum + segment.text.length, 0);
     this.#characters.set(language, (this.#characters.get(language) ?? 0) + characters);
   }

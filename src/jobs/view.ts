@@ -8,7 +8,7 @@ import type { Job } from './job.ts';
 import type { ShownOptions } from './options.ts';
 import type { jobInListSchema, jobSchema } from './schemas.ts';
 import { MAX_LIST_TEXT_CHARS } from './store.ts';
-import { translatedTo } from './transcript.ts';
+import { spokenLanguage, translatedTo } from './transcript.ts';
 
 /**
  * A job as the API and the events show it, with its segments.
@@ -47,7 +47,7 @@ function partsOf(job: Job) {
       status: job.state,
       plan: job.plan,
       model: job.model,
-      language: job.detectedLanguage ?? job.language,
+      language: spokenLanguage(job),
       translated_to: translatedTo(job),
       audio: {
         filename: job.filename,

@@ -9,8 +9,7 @@ export function localEngine(name: string, slots: number, pool: ChildPool): Engin
   async function transcribe(piece: Pcm, options: TranscribeOptions) {
     options.signal.throwIfAborted();
     if (holdsNoSpeech(piece)) return { segments: [], language: options.language };
-    const transcript = await pool.transcribe(piece, options);
-    return { ...transcript, language: transcript.language ?? options.language };
+    return await pool.transcribe(piece, options);
   }
   async function warmUp() {
     const options = { language: null, timeoutMs: WARM_UP_TIMEOUT_MS, signal: new AbortController().signal };

@@ -6,6 +6,11 @@ export type SherpaSettings = { family: string; modelConfig: Record<string, unkno
 /** Families that take the language as a setting; the others know one language or detect it. */
 const LANGUAGE_SETTING = new Set(['whisper', 'senseVoice', 'canary']);
 
+/** Whether models of a family are told which language to transcribe. */
+export function takesLanguage(family: string): boolean {
+  return LANGUAGE_SETTING.has(family);
+}
+
 /** The configuration of a recogniser of sherpa-onnx for pieces of one language and task. */
 export function recognizerConfig({ family, modelConfig }: SherpaSettings, request: PieceRequest) {
   const settings = { ...languageSetting(family, request.language), ...taskSetting(family, request) };
@@ -17,7 +22,7 @@ export function recognizerConfig({ family, modelConfig }: SherpaSettings, reques
 }
 
 function languageSetting(family: string, language: string | null): object {
-  if (language === null || !LANGUAGE_SETTING.has(family)) return {};
+  if (language === null || !takesLanguage(family)) return {};
   return family === 'canary' ? { srcLang: language, tgtLang: language } : { language };
 }
 

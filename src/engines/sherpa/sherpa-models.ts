@@ -17,7 +17,8 @@ export type SherpaModel = {
    * sherpa-onnx aborts its process when it is used otherwise.
    */
   isStreaming: boolean;
-  /** Of all files together. */
+  /** The paths of all files, and their size together. */
+  files: readonly string[];
   sizeBytes: number;
 };
 
@@ -42,14 +43,15 @@ export async function detectSherpaModel(folderPath: string): Promise<SherpaModel
   for (const family of FAMILIES) {
     const found = await family(folder);
     if (found === null) continue;
-    const files = found.modelConfig[found.family] as Record<string, string>;
-    const described = files['encoder'] ?? files['model'] ?? '';
+    const parts = found.modelConfig[found.family] as Record<string, string>;
+    const described = parts['encoder'] ?? parts['model'] ?? '';
     const metadata = described.endsWith('.onnx') ? await readOnnxMetadata(described) : new Map<string, string>();
     const name = path.basename(folderPath);
-    const languages = languagesOfModel(found.family, name, metadata);
+    const languages = languagesOfModel(found.family, name, metadata, modelFiles(folder));
     const features = featuresOfModel(found.family, [name, metadata.get('model_type') ?? ''], languages);
     const isStreaming = isStreamingModel(metadata);
-    return { ...found, languages, features, isStreaming, sizeBytes: await sizeOfModels(folder) };
+    const files = folder.names.map((name) => path.join(folderPath, name));
+    return { ...found, languages, features, isStreaming, files, sizeBytes: await sizeOfModels(folder) };
   }
   return null;
 }
@@ -144,6 +146,11 @@ function pick({ path: folder, names }: Folder, pattern: RegExp): string | null {
 async function modelType(file: string): Promise<string> {
   if (!file.endsWith('.onnx')) return '';
   return (await readOnnxMetadata(file)).get('model_type') ?? '';
+}
+
+/** The names of the files with the weights. */
+function modelFiles({ names }: Folder): string[] {
+  return names.filter((name) => /\.(onnx|ort)$/.test(name));
 }
 
 async function sizeOfModels({ path: folder, names }: Folder): Promise<number> {

@@ -3,18 +3,23 @@ import path from 'node:path';
 import { entryPoint } from '../../platform/installation.ts';
 import { toolEnvironment } from '../../platform/tools.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
+import { type Calibration, calibrate } from '../calibration/calibrate.ts';
+import { keptCalibration } from '../calibration/kept-calibration.ts';
 import { licenceOfModel } from '../catalogued-model.ts';
 import { type Engine, EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { ChildPool } from '../process/child-pool.ts';
 import { localEngine } from '../process/local-engine.ts';
+import { takesLanguage } from './sherpa-config.ts';
 import { detectSherpaModel, type SherpaModel } from './sherpa-models.ts';
 
 // Loading takes up to twice the size of the file, transcribing 30 s some hundred MB more.
 const MEMORY_PER_MODEL_BYTE = 3;
 const MEMORY_BASE_BYTES = 2 ** 30;
+/** The longest pieces of models that show no lower limit when they are calibrated. */
+const PIECE_SECONDS = 30;
 // Whisper takes 2,950 frames of 10 ms, and transcribes the last of them badly.
-const WHISPER_PIECE_SECONDS = 29.4;
+const DEFAULT_PIECE_SECONDS: Record<string, number> = { whisper: 29.4 };
 
 /**
  * An engine for a model that sherpa-onnx can load: Parakeet, Whisper, Moonshine, SenseVoice, zipformer and others.
@@ -41,18 +46,32 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
     log: engineOptions.log,
     onRestart: () => engineOptions.onRestart?.(name),
   });
-  const engine = localEngine(name, engineOptions.slots, pool);
-  return {
-    ...engine,
+  const local = localEngine(name, engineOptions.slots, pool);
+  let calibration: Calibration | null = null;
+  const engine: Engine = {
+    ...local,
     languages: found.languages,
     features: found.features,
     licence: licenceOfModel(name),
-    ...(found.family === 'whisper' && { maxPieceSeconds: WHISPER_PIECE_SECONDS }),
+    get maxPieceSeconds() {
+      return calibration?.maxPieceSeconds ?? DEFAULT_PIECE_SECONDS[found.family] ?? PIECE_SECONDS;
+    },
+    get isCalibrated() {
+      return calibration?.isCalibrated ?? false;
+    },
+    async warmUp() {
+      await local.warmUp();
+      calibration ??= await keptCalibration(engineOptions.modelsDir, found.files, () => calibrate(engine));
+      const { isCalibrated, maxPieceSeconds } = calibration;
+      engineOptions.log.info({ model: name, isCalibrated, maxPieceSeconds }, 'model calibrated with speech');
+    },
     async transcribe(piece, options) {
       const language = modelCode(name, options.language, found.languages);
-      return engine.transcribe(piece, { ...options, language });
+      const transcript = await local.transcribe(piece, { ...options, language });
+      return { ...transcript, language: transcript.language ?? spokenLanguage(found, options.language) };
     },
   };
+  return engine;
 }
 
 /**
@@ -68,6 +87,15 @@ function modelCode(name: string, language: string | null, known: readonly string
       failure: { kind: 'request' },
     });
   return code;
+}
+
+/**
+ * The language of a text of which the model does not say it: its only one, or the one that it was told to transcribe.
+ * What a request named is no evidence for a model that cannot be told.
+ */
+function spokenLanguage({ family, languages }: SherpaModel, asked: string | null): string | null {
+  if (languages?.length === 1) return Intl.getCanonicalLocales(languages[0])[0] ?? null;
+  return takesLanguage(family) ? asked : null;
 }
 
 /**

@@ -61,6 +61,7 @@ const REFUSED: [field: string, given: string][] = [
   ['language', 'english language'],
   ['language', 'e'],
   ['language', 'english'],
+  ['language', 'zz'],
   ['language', 'english-US'],
   ['language', '../en'],
   ['language', 'en-a-bcdefgh-bcdefghi-bcdefghj-bcdefghk'],

@@ -123,14 +123,17 @@ function readMetadata(fields: Fields): string | null {
   }
 }
 
+// A primary subtag that has no name is the code of no language; a longer one is a name itself, such as english.
+const LANGUAGE_NAMES = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
+const isLanguage = (subtag: string) => /^[a-z]{2,3}$/.test(subtag) && LANGUAGE_NAMES.of(subtag) !== undefined;
+
 /** Null to detect. @throws ApiError  400 */
 export function readLanguage(fields: Fields): string | null {
   const given = fields.get('language');
   if (given === undefined) return null;
   try {
     const [canonical] = Intl.getCanonicalLocales(given);
-    // A primary subtag of more letters is well-formed, but no language has one: it is a name, such as english.
-    if (canonical && canonical.length <= 35 && /^[a-z]{2,3}(-|$)/.test(canonical)) return canonical;
+    if (canonical && canonical.length <= 35 && isLanguage(canonical.split('-', 1)[0]!)) return canonical;
   } catch {
     // Not a language tag: refused below, like one that is too long.
   }

@@ -28,7 +28,7 @@ import { speakerBounds } from '../speaker-options.ts';
 import { findChannelSpeakers } from '../speakers/find-channel-speakers.ts';
 import type { SpeakerTime } from '../speakers/label-transcript.ts';
 import { Recordings } from '../speakers/recording.ts';
-import { LanguageCount, placeSegments, segmentsJson, textOf } from '../transcript.ts';
+import { LanguageCount, missingWordTimes, placeSegments, segmentsJson, textOf } from '../transcript.ts';
 import { audioWarnings, countSamples, coverPieces, type Decoded, endWarnings, openJobAudio } from './job-audio.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
@@ -256,7 +256,7 @@ function completed(job: ClaimedJob, engine: Engine, { transcript, found, ...resu
     transcript: textOf(transcript),
     segments: segmentsJson(transcript, job.wordTimes),
     words: job.wordTimes ? null : packWords(transcript.segments),
-    warnings: toWarnings(found),
+    warnings: toWarnings([...found, ...missingWordTimes(job, transcript.segments)]),
   };
 }
 

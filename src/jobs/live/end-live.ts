@@ -12,7 +12,7 @@ import { packWords } from '../../rules/transcript/packed-words.ts';
 import { endJob } from '../end/end.ts';
 import type { ClaimedJob, Job, JobMetrics, Outcome } from '../job.ts';
 import { findJob } from '../store.ts';
-import { segmentsJson, textOf } from '../transcript.ts';
+import { missingWordTimes, segmentsJson, textOf } from '../transcript.ts';
 import { flacMaxBytes, flacOf } from './flac.ts';
 import { readLiveAudio, type StoredPart } from './rows/live-audio.ts';
 import { type LiveSegment, readMessage } from './rows/live-segment.ts';
@@ -135,8 +135,9 @@ async function outcomeOf(
     return { kind: 'failed', type: 'insufficient_balance', message, model: end.model, durationMs: receivedMs };
   }
   const segments = await segmentsOf(db, row);
-  const warnings = [...end.warnings, ...(segments.length === 0 ? [{ code: 'no_speech' as const }] : [])];
-  const transcript = { segments, language: segments.find(({ language }) => language)?.language ?? job.language };
+  const warnings: FoundWarning[] = [...end.warnings, ...missingWordTimes(job, segments)];
+  if (segments.length === 0) warnings.push({ code: 'no_speech' });
+  const transcript = { segments, language: segments.find(({ language }) => language)?.language ?? null };
   return {
     kind: 'completed',
     model: end.model,

@@ -23,7 +23,9 @@ export const openAiAnswerSchema = Type.Object(
     text: nullable(Type.String()),
     usage: usageSchema,
     task: Type.Optional(oneOf(['transcribe', 'translate'])),
-    language: Type.Optional(Type.String({ description: 'Of the text, in English: english.' })),
+    language: Type.Optional(
+      Type.String({ description: 'Of the text, in English: english. Empty when it is not known.' }),
+    ),
     duration: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds.' })),
     segments: Type.Optional(Type.Array(Type.Unknown())),
     words: Type.Optional(Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }))),
@@ -86,10 +88,11 @@ function verbose(job: Job, { granularities, options }: OpenAiRequest) {
   const words = segments.flatMap((segment) => segment.words ?? []);
   return {
     task: translation ? 'translate' : 'transcribe',
-    language: languageName(translation ?? job.detectedLanguage ?? job.language),
+    language: languageName(translation ?? job.detectedLanguage),
     duration: (job.durationMs ?? 0) / 1000,
     text: job.transcript,
-    ...(granularities.includes('segment') && { segments: segments.map(showSegment) }),
+    // An engine without times of words has times of segments only.
+    ...((granularities.includes('segment') || words.length === 0) && { segments: segments.map(showSegment) }),
     ...(granularities.includes('word') && {
       words: words.map(({ text, start, end }) => ({ word: text, start, end })),
     }),
@@ -113,9 +116,9 @@ function showSegment({ start, end, text, confidence }: StoredSegment, id: number
   };
 }
 
-/** That API names languages in English: `english` for en. */
+/** That API names languages in English: `english` for en. Its clients take a string: empty where it is not known. */
 function languageName(code: string | null): string {
-  if (code === null) return 'unknown';
+  if (code === null) return '';
   const names = new Intl.DisplayNames(['en'], { type: 'language' });
   return (names.of(code) ?? code).toLowerCase();
 }

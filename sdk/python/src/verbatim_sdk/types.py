@@ -147,7 +147,7 @@ class Speaker(TypedDict):
 
 
 class Warning(TypedDict):
-    code: Literal["prompt_unsupported", "keywords_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "no_speech", "untranscribed", "repetition", "text_cut", "connection_lost", "audio_gap", "behind", "segment_failed", "more_warnings"]
+    code: Literal["prompt_unsupported", "keywords_unsupported", "words_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "no_speech", "untranscribed", "repetition", "text_cut", "connection_lost", "audio_gap", "behind", "segment_failed", "more_warnings"]
     """Later versions may add codes."""
     message: str
     start: NotRequired[float]
@@ -396,7 +396,7 @@ class OpenAiTranscription(TypedDict):
     usage: OpenAiUsage
     task: NotRequired[Literal["transcribe", "translate"]]
     language: NotRequired[str]
-    """Of the text, in English: english."""
+    """Of the text, in English: english. Empty when it is not known."""
     duration: NotRequired[float]
     """Seconds."""
     segments: NotRequired[list[Any]]
