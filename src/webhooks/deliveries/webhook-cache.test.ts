@@ -54,3 +54,18 @@ test('a webhook that is read again without its settings keeps those that are kno
   assert.equal(startsWith({ ...ACTIVE, maxPerSecond: 1 }), 1);
   assert.equal(startsWith({ ...ACTIVE, state: 'inactive' }), 0);
 });
+
+test('at its limit the cache forgets the webhook that was read longest ago, and none of the last read', () => {
+  const scheduler = new Scheduler<WaitingDelivery>();
+  const cache = new WebhookCache({} as Sql, scheduler, () => 0);
+  const keep = (id: string, read: number) => cache.keep({ ...ACTIVE, id }, read);
+  const first = scheduler.beginRead();
+  for (let number = 0; number < 19_999; number += 1) keep(`old${number}`, first);
+  const last = scheduler.beginRead();
+
+  keep('old0', last);
+  for (const id of ['new0', 'new1', 'new2']) keep(id, last);
+
+  const kept = ['old0', 'old1', 'old2', 'old3', 'new0', 'new1', 'new2'].filter((id) => cache.get(id) !== null);
+  assert.deepEqual(kept, ['old0', 'old3', 'new0', 'new1', 'new2']);
+});

@@ -7,6 +7,7 @@ type Cached = { settings: WebhookSettings; read: number; readAtMs: number };
 
 // A change is notified. When the notification is lost, deliveries follow the old settings for so long.
 const MAX_AGE_MS = 1_000;
+/** More webhooks than one read brings: what a read has just brought is not forgotten before it is used. */
 const MAX_CACHED = 20_000;
 
 /** The settings of the webhooks that the deliveries in memory belong to. */
@@ -48,7 +49,10 @@ export class WebhookCache {
   keep(settings: WebhookSettings, read: number): void {
     const cached = this.#cached.get(settings.id);
     if (cached && cached.read > read) return;
-    if (this.#cached.size >= MAX_CACHED && !cached) this.#cached.clear();
+    // The map is in the order of the reads.
+    this.#cached.delete(settings.id);
+    const [oldest] = this.#cached.keys();
+    if (this.#cached.size >= MAX_CACHED) this.#cached.delete(oldest!);
     this.#cached.set(settings.id, { settings, read, readAtMs: this.#monotonicMs() });
     this.#scheduler.setWebhook(settings, read);
   }
