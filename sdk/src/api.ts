@@ -49,9 +49,9 @@ export interface TranscribeByUrl {
    */
   async?: boolean;
   /**
-   * A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged.
+   * A string that contains JSON, or an object or list; at most 4,096 bytes of UTF-8, and its text comes back unchanged.
    */
-  metadata?: string;
+  metadata?: string | {} | unknown[];
   /**
    * BCP 47 code such as en; absent: detected where the model can.
    */
@@ -2419,7 +2419,7 @@ export interface PostLiveBody {
    * JSON, or a string that contains it; at most 4,096 bytes of UTF-8; its text comes back unchanged.
    */
   metadata?:
-    | string
+    | (string | {} | unknown[])
     | {
         [k: string]: unknown;
       }

@@ -24,7 +24,8 @@ const DECIMAL = /^\d{1,9}(\.\d{1,6})?$/;
 export function readBoolean(fields: Fields, name: string): boolean {
   const given = fields.get(name);
   if (given === undefined) return false;
-  const value = BOOLEANS.get(given);
+  // Python writes True and False.
+  const value = BOOLEANS.get(given.toLowerCase());
   if (value === undefined) throw refusal(name, `${name} must be true, false, 1 or 0.`);
   return value;
 }

@@ -120,8 +120,9 @@ export const transcribeJson = Type.Object(
       }),
     ),
     metadata: Type.Optional(
-      Type.String({
-        description: 'A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged.',
+      Type.Union([Type.String(), Type.Object({}), Type.Array(Type.Unknown())], {
+        description:
+          'A string that contains JSON, or an object or list; at most 4,096 bytes of UTF-8, and its text comes back unchanged.',
         examples: ['{"order": 42}'],
         [DOCUMENTED]: { pattern: '^\\{"[a-z]{1,10}": [1-9][0-9]{0,5}\\}$' },
       }),

@@ -1,3 +1,4 @@
+import { memberText } from '#sdk/client/metadata-text.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { fingerprintOf } from '../../http/idempotency/idempotency.ts';
 import type { IncomingUpload } from '../../http/route.ts';
@@ -13,6 +14,8 @@ type FieldLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
 type JsonLimits = FieldLimits & {
   /** The field that says where the audio is. */
   insteadOfFile: string;
+  /** The field that may be an object or a list too: its text is kept as it was written. */
+  exactField: string;
   /** Time for the body to arrive. */
   timeoutMs: number;
 };
@@ -33,7 +36,11 @@ export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): 
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ApiError('invalid_request', `The body must be a JSON object with ${limits.insteadOfFile}.`);
   }
-  const { fields, lists } = readJsonFields(body, limits);
+  const { exactField } = limits;
+  const exact = (body as Record<string, unknown>)[exactField];
+  const isText = typeof exact !== 'object' || exact === null;
+  const given = isText ? body : { ...body, [exactField]: memberText(bytes.toString(), exactField) };
+  const { fields, lists } = readJsonFields(given, limits);
   const form: Upload = { fields, lists, file: null, fingerprint: fingerprintOf(bytes) };
   if (!form.fields.has(limits.insteadOfFile)) {
     const message = `A JSON body needs ${limits.insteadOfFile}. Send a file as multipart/form-data.`;
@@ -70,6 +77,6 @@ function textOf(name: string, value: unknown, isText: boolean): string {
   if (typeof value === 'string' && value.isWellFormed()) return value;
   if (!isText && (typeof value === 'number' || typeof value === 'boolean')) return String(value);
   if (!isText && typeof value === 'object' && value !== null) return JSON.stringify(value);
-  const wanted = name === 'metadata' ? 'a string that contains JSON' : 'a string';
+  const wanted = name === 'metadata' ? 'a JSON object, or a string that contains JSON' : 'a string';
   throw new ApiError('invalid_request', `${name} must be ${wanted}.`, { param: name });
 }

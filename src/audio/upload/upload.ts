@@ -83,11 +83,12 @@ export async function acceptUpload(arrival: Arrival): Promise<Upload> {
   };
 
   parser.on('file', (name, part, filename, _encoding, type) => {
+    const isField = name !== undefined && Object.hasOwn(limits.fieldBytes, name) && !isMedia(type);
     // `destroy` below emits the error on the part as well.
     part.on('error', () => undefined);
     failure.signal.addEventListener('abort', () => part.destroy(failure.signal.reason));
     if (failure.signal.aborted) return void part.destroy();
-    const incoming = { name, part, filename, isFile: isFile(filename, type) };
+    const incoming = { name, part, filename, isFile: !isField && isFile(filename, type) };
     // Synchronously, so that a mistake in an early part is reported before one in a later part.
     const mistake = mistakeOf(incoming, received, limits);
     if (mistake) return fail(mistake);
@@ -222,8 +223,13 @@ async function parseBody(
 
 type Part = { name: string | undefined; part: BusboyFileStream; filename: string | undefined; isFile: boolean };
 
+/** A part with the name of a field is one also when it has a file name: forms send JSON as a part of its own so. */
 function isFile(filename: string | undefined, type: string): boolean {
-  return filename !== undefined || /^(application\/octet-stream|audio\/|video\/)/.test(type);
+  return filename !== undefined || type.startsWith('application/octet-stream') || isMedia(type);
+}
+
+function isMedia(type: string): boolean {
+  return /^(audio|video)\//.test(type);
 }
 
 /** The error in a part's headers; null when there is none. */

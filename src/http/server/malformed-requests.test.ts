@@ -23,9 +23,9 @@ function routeAt(path: string, handle: Route['handle']): Route {
 /**
  * A server with one route; `exchange` sends bytes and resolves to everything received until the connection is closed.
  */
-async function openServer(route: Route, log = openLog('silent')) {
+async function openServer(given: Route | Route[], log = openLog('silent')) {
   const app = buildServer({
-    routes: [route],
+    routes: [given].flat(),
     auth: { findCaller: async () => null, adminToken: 'token-of-the-test' },
     limits: { admit: async () => null },
     log,
@@ -90,6 +90,25 @@ test('who forgets /v1 in a path is told the path', async () => {
 
   assert.match(await ask('/jobs?limit=3'), /There is nothing at this path\. Did you mean \/v1\/jobs\?"/);
   assert.match(await ask('/v1/job'), /There is nothing at this path; GET \/openapi\.json lists what there is\."/);
+});
+
+test('who adds a slash or a second version to a path is told the path', async () => {
+  const routes = ['/v1/jobs', '/v1/jobs/:id', '/v1/audio/transcriptions'];
+  await using server = await openServer(routes.map((path) => routeAt(path, async () => ({ status: 200, body: {} }))));
+  const ask = (path: string) => server.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+
+  for (const [path, meant] of [
+    ['/v1/jobs/', '/v1/jobs'],
+    ['//v1/jobs', '/v1/jobs'],
+    ['/v1/audio/transcriptions/', '/v1/audio/transcriptions'],
+    ['/v1/v1/audio/transcriptions', '/v1/audio/transcriptions'],
+    ['/audio/transcriptions/', '/v1/audio/transcriptions'],
+  ]) {
+    const answer = await ask(path!);
+    assert.match(answer, /^HTTP\/1\.1 404/);
+    assert.ok(answer.includes(`There is nothing at this path. Did you mean ${meant}?`), answer);
+  }
+  assert.match(await ask('/v1/nothing/'), /GET \/openapi\.json lists what there is/);
 });
 
 test('requests before a malformed one, or before CONNECT, on the same connection are answered first', async () => {

@@ -62,6 +62,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
       checkParams(request.params as Record<string, string>);
       checkQueryEncoding(request.raw.url ?? '');
       // The handler reads the fields of raw audio from the query.
+      if (endpoint.takesRawAudio) refuseOtherMedia(request);
       request.query = isRawAudio(request) ? {} : readQuery(request.query as Record<string, unknown>, querySchema);
       if (endpoint.upload) return;
       request.body = readBodyOrNothing(parseJson(bytes, endpoint), schema.body !== undefined);
@@ -90,6 +91,13 @@ export async function endLeaseAndSend(
 function fingerprintOfCall({ context, routeOptions }: FastifyRequest, body: Buffer): string {
   const key = routeOptions.config.endpoint?.replaysToSameKey ? context.key : null;
   return fingerprintOf(key ? Buffer.concat([Buffer.from(`${key.id} `), body]) : body);
+}
+
+/** Before the query is checked: only a body of audio has its fields there. */
+function refuseOtherMedia({ headers }: FastifyRequest): void {
+  if (/^(audio\/|multipart\/form-data|application\/json)/i.test(headers['content-type'] ?? '')) return;
+  const message = 'Send the audio as multipart/form-data, or as the body with a Content-Type such as audio/mpeg.';
+  throw new ApiError('unsupported_media_type', message, { param: 'Content-Type' });
 }
 
 function refuseEncoded(request: FastifyRequest): void {

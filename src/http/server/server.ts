@@ -81,7 +81,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const preflight = answerPreflight(request, reply);
     if (preflight) return preflight;
     // Answered here because Fastify fails on some of the methods that Node's parser accepts.
-    if (!endpoint) return answerUnknown(request, reply, routes);
+    // The router takes a slash at the end for a parameter without a value.
+    if (!endpoint || endsInSlash(request.raw.url ?? '', endpoint)) return answerUnknown(request, reply, routes);
     await admitRequest(request, reply, endpoint, admission);
   });
   app.setErrorHandler(async (error, request, reply) => {
@@ -172,12 +173,21 @@ function noEndpoint({ method, url }: { method: string; url: string }, routes: Ro
   if (allow !== '') {
     return new ApiError('method_not_allowed', `${method} is not offered here; use ${allow}.`, { headers: { allow } });
   }
-  const versioned = `/v1${url.split(/[?#]/)[0]}`.slice(0, MAX_SHOWN_PATH_CHARS);
-  const advice =
-    methodsAt(routes, versioned).length > 0
-      ? `. Did you mean ${versioned}?`
-      : '; GET /openapi.json lists what there is.';
+  const meant = meantPath(url, routes);
+  const advice = meant === null ? '; GET /openapi.json lists what there is.' : `. Did you mean ${meant}?`;
   return new ApiError('not_found', `There is nothing at this path${advice}`);
+}
+
+/** The path without what a base URL often adds or lacks: further slashes, and the version twice or not at all. */
+function meantPath(url: string, routes: Route[]): string | null {
+  const path = url.split(/[?#]/)[0]!.slice(0, MAX_SHOWN_PATH_CHARS);
+  const plain = path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
+  const candidates = [plain, plain.replace(/^(\/v1)+(?=\/v1\/)/, ''), `/v1${plain}`];
+  return candidates.find((candidate) => candidate !== path && methodsAt(routes, candidate).length > 0) ?? null;
+}
+
+function endsInSlash(url: string, { path }: Route): boolean {
+  return url.split(/[?#]/)[0]!.endsWith('/') && !path.endsWith('/');
 }
 
 function closing(): ApiError {

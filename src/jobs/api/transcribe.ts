@@ -241,7 +241,14 @@ async function readForm<Request extends UploadRequest, Result extends Answer>(
   { fieldBytes, listFields = [], insteadOfFile, textFields = [], joinsRepeatsOf }: RequestFormat<Request, Result>,
 ): Promise<Upload> {
   if (insteadOfFile !== undefined && isJsonForm(upload)) {
-    return await readJsonForm(upload, { fieldBytes, listFields, insteadOfFile, textFields, timeoutMs: MAX_STALL_MS });
+    return await readJsonForm(upload, {
+      fieldBytes,
+      listFields,
+      insteadOfFile,
+      textFields,
+      exactField: 'metadata',
+      timeoutMs: MAX_STALL_MS,
+    });
   }
   const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
   const accept = upload.rawQuery === null ? acceptUpload : acceptRawAudio;

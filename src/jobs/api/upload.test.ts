@@ -42,8 +42,33 @@ test('a body of audio is the file, and the query has the fields of the form', as
   assert.deepEqual([made.status, made.json.metadata], [202, { a: 1 }]);
   assert.deepEqual([unknown.status, unknown.json.error.param], [400, 'speed']);
   assert.deepEqual([twice.status, twice.json.error.param], [400, 'async']);
-  assert.deepEqual([large.status, empty.status, other.status], [413, 422, 400]);
+  assert.deepEqual([large.status, empty.status, other.status], [413, 422, 415]);
   await until('the refused files to be gone', async () => (await server.fixture.files()).length <= 1);
+});
+
+test('metadata may be a part of its own, with a file name and a type', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
+  const account = await server.account();
+  const statuses: (number | undefined)[] = [];
+
+  for (const [type, name] of [
+    ['application/json', 'm.json'],
+    ['', 'blob'],
+    ['application/octet-stream', 'blob'],
+  ] as const) {
+    const form = new FormData();
+    form.append('metadata', new Blob(['{"a": 1.0}'], { type }), name);
+    form.append('async', 'True');
+    form.append('file', new Blob([Uint8Array.from(wavFile(1))]), 'a.wav');
+    const encoded = new Response(form);
+    const request = server.send(account.key, { 'content-type': encoded.headers.get('content-type')! });
+    request.end(Buffer.from(await encoded.arrayBuffer()));
+    const answer = await answerOf(request);
+    statuses.push(answer.status);
+    assert.deepEqual(answer.json.metadata, { a: 1 });
+  }
+
+  assert.deepEqual(statuses, [202, 202, 202]);
 });
 
 test('raw audio that breaks off leaves nothing on disk', async () => {

@@ -14,11 +14,21 @@ const GRANULARITIES = ['segment', 'word'] as const;
 const GRANULARITY_FIELD = 'timestamp_granularities[]';
 const KEYWORDS_FIELD = 'keywords[]';
 const LANGUAGES_FIELD = 'languages[]';
+/** Lists as clients write them that send no brackets. */
+const WITHOUT_BRACKETS = new Map(
+  [GRANULARITY_FIELD, KEYWORDS_FIELD, LANGUAGES_FIELD].map((name) => [bare(name), name]),
+);
 const IGNORED_BYTES = 64 * 1024;
 
 // Fields of that API without a meaning here. They are accepted and ignored, so that its clients need no change.
 const IGNORED = [
-  'temperature',
+  ...['temperature', 'user', 'task', 'seed'],
+  // Of other servers of that API: options of their engines.
+  ...['vad_filter', 'vad_parameters', 'hotwords', 'word_timestamps', 'without_timestamps', 'max_new_tokens'],
+  ...['beam_size', 'best_of', 'patience', 'length_penalty', 'repetition_penalty', 'no_repeat_ngram_size'],
+  ...['temperature_inc', 'compression_ratio_threshold', 'logprob_thold', 'log_prob_threshold', 'entropy_thold'],
+  ...['no_speech_threshold', 'no_speech_thold', 'condition_on_previous_text', 'initial_prompt', 'batch_size'],
+  ...['top_p', 'top_k', 'min_p', 'max_completion_tokens', 'detect_language', 'suppress_tokens'],
   'include[]',
   'known_speaker_names[]',
   'known_speaker_references[]',
@@ -33,27 +43,23 @@ const IGNORED = [
 export const TRANSCRIPTION_FIELDS = {
   fieldBytes: {
     ...Object.fromEntries(['model', 'language', 'response_format', 'stream'].map((name) => [name, WORD_BYTES])),
-    [GRANULARITY_FIELD]: WORD_BYTES,
-    [LANGUAGES_FIELD]: WORD_BYTES,
+    ...withBare({
+      [GRANULARITY_FIELD]: WORD_BYTES,
+      [LANGUAGES_FIELD]: WORD_BYTES,
+      [KEYWORDS_FIELD]: OPTION_FIELD_BYTES.keywords,
+    }),
     prompt: OPTION_FIELD_BYTES.prompt,
-    [KEYWORDS_FIELD]: OPTION_FIELD_BYTES.keywords,
     ...Object.fromEntries(IGNORED.map((name) => [name, IGNORED_BYTES])),
   },
-  listFields: [
-    GRANULARITY_FIELD,
-    KEYWORDS_FIELD,
-    LANGUAGES_FIELD,
-    'include[]',
-    'known_speaker_names[]',
-    'known_speaker_references[]',
-  ],
+  listFields: [...[...WITHOUT_BRACKETS].flat(), 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'],
 };
 
 /** As above, of a translation. */
 export const TRANSLATION_FIELDS = {
   fieldBytes: {
-    ...Object.fromEntries(['model', 'language', 'response_format', 'temperature'].map((name) => [name, WORD_BYTES])),
+    ...Object.fromEntries(['model', 'language', 'response_format'].map((name) => [name, WORD_BYTES])),
     prompt: OPTION_FIELD_BYTES.prompt,
+    ...Object.fromEntries(IGNORED.map((name) => [name, IGNORED_BYTES])),
   },
 };
 
@@ -105,7 +111,8 @@ export type OpenAiRequest = UploadRequest & {
  * Validates the fields of POST /v1/audio/transcriptions, as a request of an account on `accountPlan`.
  * @throws ApiError  naming the first field at fault
  */
-export function readTranscriptionRequest(given: RequestFields, accountPlan: Plan): OpenAiRequest {
+export function readTranscriptionRequest(received: RequestFields, accountPlan: Plan): OpenAiRequest {
+  const given = normalised(received);
   const { options, ...common } = readCommonFields(given, accountPlan, FORMATS);
   const isStream = readBoolean(given.fields, 'stream');
   if (isStream && !STREAMED_FORMATS.includes(common.format)) {
@@ -121,10 +128,30 @@ export function readTranscriptionRequest(given: RequestFields, accountPlan: Plan
 }
 
 /** As `readTranscriptionRequest`, of POST /v1/audio/translations. */
-export function readTranslationRequest(given: RequestFields, accountPlan: Plan): OpenAiRequest {
-  const { options, ...common } = readCommonFields(given, accountPlan, TRANSLATION_FORMATS);
+export function readTranslationRequest(received: RequestFields, accountPlan: Plan): OpenAiRequest {
+  const { options, ...common } = readCommonFields(normalised(received), accountPlan, TRANSLATION_FORMATS);
   const translation = { ...options, translate_to: 'en' as const };
   return { ...common, options: translation, isStream: false, granularities: ['segment'] };
+}
+
+/** Empty values count as absent, and lists have brackets. Without them several values may be one text. */
+function normalised({ fields, lists }: RequestFields): RequestFields {
+  const values = new Map<string, string[]>();
+  for (const [name, texts] of lists) {
+    const listName = WITHOUT_BRACKETS.get(name);
+    const given = name === bare(GRANULARITY_FIELD) ? texts.flatMap((text) => text.split(/[\s,"'[\]]+/)) : texts;
+    const all = [...(values.get(listName ?? name) ?? []), ...given.filter((text) => text !== '')];
+    if (all.length > 0) values.set(listName ?? name, all);
+  }
+  return { fields: new Map([...fields].filter(([, text]) => text !== '')), lists: values };
+}
+
+function bare(name: string): string {
+  return name.slice(0, -2);
+}
+
+function withBare(bytes: Record<string, number>): Record<string, number> {
+  return { ...bytes, ...Object.fromEntries(Object.entries(bytes).map(([name, limit]) => [bare(name), limit])) };
 }
 
 function readCommonFields(
@@ -143,16 +170,18 @@ function readCommonFields(
   };
 }
 
-/** Some clients send an empty language to have it detected. */
+/** Some clients send `auto` to have it detected. */
 function readSpokenLanguage({ fields, lists }: RequestFields): string | null {
-  const given = [...(lists.get(LANGUAGES_FIELD) ?? []), fields.get('language') ?? ''].filter((code) => code !== '');
+  const isNamed = (code: string) => code.toLowerCase() !== 'auto';
+  const one = [fields.get('language') ?? 'auto'].filter(isNamed);
+  const given = [...(lists.get(LANGUAGES_FIELD) ?? []).filter(isNamed), ...one];
   const languages = given.map((code) => readLanguage(new Map([['language', code]])));
-  return fields.get('language') || languages.length === 1 ? languages.at(-1)! : null;
+  return one.length === 1 || languages.length === 1 ? languages.at(-1)! : null;
 }
 
-/** The options that the OpenAI API has too. Some clients send an empty prompt. */
+/** The options that the OpenAI API has too. */
 function readContext({ fields, lists }: RequestFields) {
-  const prompt = fields.get('prompt') || null;
+  const prompt = fields.get('prompt') ?? null;
   const keywords = lists.get(KEYWORDS_FIELD) ?? null;
   return readOptions({
     fields: new Map(prompt === null ? [] : [['prompt', prompt]]),

@@ -32,7 +32,7 @@ TranscribeByUrl = TypedDict(
         "audio_url_headers": "NotRequired[dict[str, str]]",
         "plan": "NotRequired[Literal['lite', 'pro']]",
         "async": "NotRequired[bool]",
-        "metadata": "NotRequired[str]",
+        "metadata": "NotRequired[str | dict[str, Any] | list[Any]]",
         "language": "NotRequired[str]",
         "timestamps": "NotRequired[Literal['segment', 'word']]",
         "response_format": "NotRequired[Literal['json', 'text', 'srt', 'vtt']]",
@@ -1709,7 +1709,7 @@ class PostLiveBody(TypedDict):
     """Default: the account's plan."""
     language: NotRequired[str]
     """BCP 47 code such as en; absent: detected where the model can."""
-    metadata: NotRequired[str | dict[str, Any] | list[Any]]
+    metadata: NotRequired[str | dict[str, Any] | list[Any] | dict[str, Any] | list[Any]]
     """JSON, or a string that contains it; at most 4,096 bytes of UTF-8; its text comes back unchanged."""
     timestamps: NotRequired[Literal["segment", "word"]]
     prompt: NotRequired[str]
