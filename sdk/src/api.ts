@@ -266,6 +266,10 @@ export interface Segment {
    */
   speaker?: string | null;
   /**
+   * The share of its time in which no speech was detected; absent without a voice detector.
+   */
+  no_speech_share?: number;
+  /**
    * With timestamps=word.
    */
   words?: Word[];

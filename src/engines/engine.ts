@@ -29,6 +29,8 @@ export type Segment = {
   endSeconds: number;
   /** 0 to 1; null for engines without confidences. */
   confidence: number | null;
+  /** The share of its time in which no speech was detected, 0 to 1; absent without a voice detector. */
+  noSpeechShare?: number;
   /** As in words. */
   speaker?: string | null;
   channel?: number;

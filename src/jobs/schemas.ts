@@ -146,7 +146,17 @@ const timed = {
 };
 const wordSchema = Type.Object(timed, component('Word'));
 const segmentSchema = Type.Object(
-  { ...timed, words: Type.Optional(Type.Array(wordSchema, { description: 'With timestamps=word.' })) },
+  {
+    ...timed,
+    no_speech_share: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'The share of its time in which no speech was detected; absent without a voice detector.',
+      }),
+    ),
+    words: Type.Optional(Type.Array(wordSchema, { description: 'With timestamps=word.' })),
+  },
   component('Segment', {
     channel: 0,
     start: 0,

@@ -40,6 +40,7 @@ export function textOf({ segments }: Transcript): string {
 export function segmentsJson({ segments }: { segments: readonly Segment[] }, wordTimes: boolean): string {
   const shown = segments.map((segment) => ({
     ...viewOf(segment),
+    ...(segment.noSpeechShare !== undefined && { no_speech_share: round(segment.noSpeechShare) }),
     ...(wordTimes ? { words: segment.words.map(viewOf) } : {}),
   }));
   return JSON.stringify(shown);

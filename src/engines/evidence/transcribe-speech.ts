@@ -1,5 +1,5 @@
 import type { Semaphore } from '../../platform/semaphore.ts';
-import { hullOf, type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
+import { clipTo, hullOf, type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
 import { findRepetitions } from '../../rules/transcript/repetitions.ts';
 import { judgeAmount, spokenLetters } from '../../rules/transcript/text-amount.ts';
 import { type Engine, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
@@ -147,7 +147,19 @@ function isSpoken({ speech, isCertain }: Part): boolean {
 /** What is kept of a part that is not transcribed again. */
 function settle(part: Part, given: Transcript, isEmpty: boolean): Heard {
   const isUntranscribed = isEmpty && part.isCertain && isSpoken(part);
-  return { ...keepOnce(given), untranscribed: isUntranscribed ? [hullOf(part.speech)!] : [] };
+  const { transcript, repetitions } = keepOnce(given);
+  const segments = transcript.segments.map((segment) => ({ ...segment, ...noSpeechOf(segment, part) }));
+  return {
+    transcript: { ...transcript, segments },
+    repetitions,
+    untranscribed: isUntranscribed ? [hullOf(part.speech)!] : [],
+  };
+}
+
+function noSpeechOf(segment: Interval, { speech, isCertain }: Part): { noSpeechShare?: number } {
+  const seconds = totalSeconds([segment]);
+  if (!isCertain || seconds === 0) return {};
+  return { noSpeechShare: 1 - totalSeconds(clipTo(segment, speech)) / seconds };
 }
 
 function isClearlyMore(again: Transcript, text: string): boolean {

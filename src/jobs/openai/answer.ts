@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib';
 import type { Answer } from '../../http/route.ts';
 import { component, nullable, oneOf, type Static, Type } from '../../http/schema.ts';
 import type { Job } from '../job.ts';
@@ -44,7 +45,7 @@ export const diarizedSegmentSchema = Type.Object({
 });
 
 type StoredPart = { start: number; end: number; text: string; confidence: number | null };
-type StoredSegment = StoredPart & { words?: StoredPart[]; speaker?: string | null };
+type StoredSegment = StoredPart & { words?: StoredPart[]; speaker?: string | null; no_speech_share?: number };
 
 /** A completed job in the format of the request. */
 export function renderOpenAi(job: Job, request: OpenAiRequest): Pick<Answer, 'body' | 'contentType'> {
@@ -100,7 +101,7 @@ function verbose(job: Job, { granularities, options }: OpenAiRequest) {
 }
 
 /** Fields that no engine here can fill have neutral values, for clients that require them. */
-function showSegment({ start, end, text, confidence }: StoredSegment, id: number) {
+function showSegment({ start, end, text, confidence, no_speech_share: noSpeech = 0 }: StoredSegment, id: number) {
   const logProbability = confidence === null ? 0 : Math.log(Math.max(confidence, Number.EPSILON));
   return {
     id,
@@ -111,9 +112,18 @@ function showSegment({ start, end, text, confidence }: StoredSegment, id: number
     tokens: [],
     temperature: 0,
     avg_logprob: logProbability,
-    compression_ratio: 1,
-    no_speech_prob: 0,
+    compression_ratio: compressionRatio(text),
+    no_speech_prob: noSpeech,
   };
+}
+
+/**
+ * As Whisper computes it: text that repeats itself has a high ratio, and clients leave out segments above 2.4.
+ * Source: https://github.com/openai/whisper/blob/main/whisper/utils.py
+ */
+function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text);
+  return bytes.length / deflateSync(bytes).length;
 }
 
 /** That API names languages in English: `english` for en. Its clients take a string: empty where it is not known. */

@@ -135,6 +135,8 @@ class Segment(TypedDict):
     """0 to 1; null where the engine gives none."""
     speaker: NotRequired[str | None]
     """With diarize=true; null where the speakers were not found."""
+    no_speech_share: NotRequired[float]
+    """The share of its time in which no speech was detected; absent without a voice detector."""
     words: NotRequired[list[Word]]
     """With timestamps=word."""
 
