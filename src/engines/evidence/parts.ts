@@ -1,5 +1,5 @@
-import { clipTo, type Interval } from '../../rules/transcript/intervals.ts';
-import { dividePhrases } from '../../rules/transcript/phrases.ts';
+import { clipTo, hullOf, type Interval, shiftBy } from '../../rules/transcript/intervals.ts';
+import { dividePhrases, OVERLAP_SECONDS } from '../../rules/transcript/phrases.ts';
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { quietestPlace } from './quietest-place.ts';
 
@@ -8,8 +8,15 @@ import { quietestPlace } from './quietest-place.ts';
  * @property startSeconds  from the start of the audio that it is a part of
  * @property speech        in seconds from the start of the part
  * @property isCertain     a voice detector found the speech
+ * @property overlapsNext  the next part begins before the end of this one
  */
-export type Part = { startSeconds: number; piece: Pcm; speech: Interval[]; isCertain: boolean };
+export type Part = {
+  startSeconds: number;
+  piece: Pcm;
+  speech: Interval[];
+  isCertain: boolean;
+  overlapsNext: boolean;
+};
 
 /** Shorter audio is not divided: a word needs its neighbours. */
 const DIVIDED_FROM_SECONDS = 3;
@@ -27,7 +34,10 @@ export function phrasesOf(whole: Part, maxSeconds: number): Part[] {
   const lengthSeconds = lengthOf(whole);
   const speech = whole.isCertain ? whole.speech : [{ startSeconds: 0, endSeconds: lengthSeconds }];
   const quietest = (range: Interval) => quietestSeconds(whole, range);
-  return dividePhrases(speech, { lengthSeconds, maxSeconds, quietest }).map((phrase) => partOf(whole, phrase));
+  return dividePhrases(speech, { lengthSeconds, maxSeconds, quietest }).map((phrase) => {
+    const [core] = shiftBy(phrase.startSeconds, [hullOf(phrase.speech)!]);
+    return partOf(whole, phrase, core!);
+  });
 }
 
 /** Two halves, cut at the quietest place; none where the part is too short to be divided. */
@@ -35,7 +45,16 @@ export function halvesOf(part: Part): Part[] {
   const seconds = lengthOf(part);
   if (seconds < DIVIDED_FROM_SECONDS) return [];
   const cut = quietestSeconds(part, { startSeconds: seconds / 3, endSeconds: (2 * seconds) / 3 });
-  return [partOf(part, { startSeconds: 0, endSeconds: cut }), partOf(part, { startSeconds: cut, endSeconds: seconds })];
+  const overlapsNext = part.speech.some(({ startSeconds, endSeconds }) => startSeconds < cut && cut < endSeconds);
+  const margin = overlapsNext ? OVERLAP_SECONDS : 0;
+  const [left, right] = [
+    { startSeconds: 0, endSeconds: cut },
+    { startSeconds: cut, endSeconds: seconds },
+  ] as const;
+  return [
+    partOf(part, { ...left, endSeconds: cut + margin, overlapsNext }, left),
+    partOf(part, { ...right, startSeconds: cut - margin, overlapsNext: false }, right),
+  ];
 }
 
 function quietestSeconds({ piece, speech }: Part, { startSeconds, endSeconds }: Interval): number {
@@ -46,12 +65,15 @@ function quietestSeconds({ piece, speech }: Part, { startSeconds, endSeconds }: 
   return quietestPlace(piece, range, speech) / SAMPLE_RATE;
 }
 
-function partOf({ piece, speech, isCertain }: Part, { startSeconds, endSeconds }: Interval): Part {
-  const [from, to] = [startSeconds, endSeconds].map((seconds) => Math.round(seconds * SAMPLE_RATE));
+/** @param core  what of the audio is in no other part */
+function partOf(whole: Part, audio: Interval & Pick<Part, 'overlapsNext'>, core: Interval): Part {
+  const [from, to] = [audio.startSeconds, audio.endSeconds].map((seconds) => Math.round(seconds * SAMPLE_RATE));
+  const speech = shiftBy(core.startSeconds, clipTo(core, whole.speech));
   return {
     startSeconds: from! / SAMPLE_RATE,
-    piece: piece.slice(from, to),
-    speech: clipTo({ startSeconds, endSeconds }, speech),
-    isCertain,
+    piece: whole.piece.slice(from, to),
+    speech: clipTo(audio, speech),
+    isCertain: whole.isCertain,
+    overlapsNext: audio.overlapsNext,
   };
 }

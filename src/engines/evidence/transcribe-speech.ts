@@ -1,11 +1,12 @@
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { clipTo, hullOf, type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
-import { findRepetitions } from '../../rules/transcript/repetitions.ts';
+import { mayRepeat } from '../../rules/transcript/repetitions.ts';
 import { judgeAmount, spokenLetters } from '../../rules/transcript/text-amount.ts';
 import { type Engine, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { findLoudParts } from './energy-speech.ts';
 import { type Heard, joinHeard, placeHeard, textOf } from './heard.ts';
+import { joinOverlap } from './join-overlaps.ts';
 import { keepOnce } from './keep-once.ts';
 import { halvesOf, lengthOf, type Part, phrasesOf } from './parts.ts';
 import { isPureTone } from './pure-tone.ts';
@@ -53,6 +54,7 @@ export async function transcribeSpeech(
     piece,
     speech: speech === null ? findLoudParts(piece) : [...speech],
     isCertain: speech !== null,
+    overlapsNext: false,
   });
 }
 
@@ -98,6 +100,12 @@ class Hearing {
     const heard = await Promise.all(
       parts.map(async (part) => placeHeard(part.startSeconds, await this.#hearPart(part, textOfWhole))),
     );
+    for (const [index, part] of parts.entries()) {
+      const next = parts[index + 1];
+      if (!part.overlapsNext || !next) continue;
+      const cut = (part.startSeconds + lengthOf(part) + next.startSeconds) / 2;
+      [heard[index], heard[index + 1]] = joinOverlap(heard[index]!, heard[index + 1]!, cut);
+    }
     return joinHeard(heard, this.#options.language);
   }
 
@@ -106,7 +114,7 @@ class Hearing {
     if (part.isCertain && part.speech.length === 0) return this.nothing();
     const transcript = await this.#transcribe(part);
     const text = textOf(transcript);
-    const isRepeated = findRepetitions(text).length > 0;
+    const isRepeated = mayRepeat(text);
     const amount = judgeAmount(text, { speechSeconds: totalSeconds(part.speech), audioSeconds: lengthOf(part) });
     // An engine that says the same of all audio gives no more with more calls.
     const isKnown = text !== '' && text === textOfWhole;

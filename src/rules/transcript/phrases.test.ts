@@ -67,7 +67,7 @@ test('a run without gaps is cut at the quietest place of the second half of a pa
 
   const phrases = divide([[0, 12]], { quietest });
 
-  assert.deepEqual(asked, [[3, 8.4]]);
+  assert.deepEqual(asked, [[3, 8]]);
   assert.deepEqual(
     phrases.map(({ speech }) => speech),
     [[[0, 6]], [[6, 12]]],
@@ -101,7 +101,8 @@ test('whatever the speech and the limit, all of it is in one phrase, in order, a
     assert.ok(Math.abs(said - wanted) < 0.001, `${where}: ${said} of ${wanted} s`);
     for (const [index, phrase] of phrases.entries()) {
       assert.ok(phrase.endSeconds - phrase.startSeconds <= maxSeconds + 0.001, where);
-      assert.ok(index === 0 || phrase.startSeconds >= phrases[index - 1]!.endSeconds - 0.001, where);
+      const overlap = phrases[index - 1]?.overlapsNext ? 1 : 0;
+      assert.ok(index === 0 || phrase.startSeconds >= phrases[index - 1]!.endSeconds - overlap - 0.001, where);
     }
   }
 });

@@ -3,9 +3,10 @@ import { clipTo, hullOf, type Interval } from './intervals.ts';
 /**
  * A part of the audio that is transcribed by itself.
  * @property speech        its speech, in seconds from the start of the part
- * @property isCutAtEnd    there is no pause at its end: the cut may be inside a word
+ * @property overlapsNext  there is no pause at its end: the cut may be inside a word, so that the next part has the end
+ *                         of this one too
  */
-export type Phrase = Interval & { speech: Interval[]; isCutAtEnd: boolean };
+export type Phrase = Interval & { speech: Interval[]; overlapsNext: boolean };
 
 export type PhraseOptions = {
   lengthSeconds: number;
@@ -19,6 +20,8 @@ export type PhraseOptions = {
 const PAUSE_SECONDS = 1.2;
 /** Around the speech of a phrase: the detector is late for the first sound of a word, and early for the last. */
 const MARGIN_SECONDS = 0.3;
+/** Each of two neighbours has so much of the other where the cut is in speech: together they have every word whole. */
+export const OVERLAP_SECONDS = 0.5;
 /** A shorter gap may be the closure of a "t". */
 const GAP_SECONDS = 0.15;
 
@@ -29,17 +32,19 @@ const GAP_SECONDS = 0.15;
  */
 export function dividePhrases(speech: readonly Interval[], options: PhraseOptions): Phrase[] {
   const { lengthSeconds, maxSeconds } = options;
-  const longest = maxSeconds - 2 * MARGIN_SECONDS;
+  const longest = maxSeconds - 2 * OVERLAP_SECONDS;
   const runs = splitAtPauses(speech).flatMap((run) => cutRun(run, longest, options.quietest));
   const hulls = runs.map((run) => hullOf(run.speech)!);
   return runs.map((run, index) => {
     const { startSeconds: first, endSeconds: last } = hulls[index]!;
     const before = hulls[index - 1]?.endSeconds ?? Number.NEGATIVE_INFINITY;
     const after = hulls[index + 1]?.startSeconds ?? Number.POSITIVE_INFINITY;
-    const startSeconds = Math.max(0, first - MARGIN_SECONDS, (before + first) / 2);
-    const endSeconds = Math.min(lengthSeconds, last + MARGIN_SECONDS, (last + after) / 2);
-    const part = { startSeconds, endSeconds };
-    return { ...part, speech: clipTo(part, run.speech), isCutAtEnd: run.isCutAtEnd };
+    const start = runs[index - 1]?.isCutAtEnd
+      ? first - OVERLAP_SECONDS
+      : Math.max(first - MARGIN_SECONDS, (before + first) / 2);
+    const end = run.isCutAtEnd ? last + OVERLAP_SECONDS : Math.min(last + MARGIN_SECONDS, (last + after) / 2);
+    const part = { startSeconds: Math.max(0, start), endSeconds: Math.min(lengthSeconds, end) };
+    return { ...part, speech: clipTo(part, run.speech), overlapsNext: run.isCutAtEnd };
   });
 }
 

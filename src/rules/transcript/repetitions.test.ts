@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { findRepetitions } from './repetitions.ts';
+import { findRepetitions, mayRepeat } from './repetitions.ts';
 
 const once = (text: string) =>
   findRepetitions(text).reduceRight((kept, { keptEnd, end }) => kept.slice(0, keptEnd) + kept.slice(end), text);
@@ -39,6 +39,14 @@ const LOOPS: [string, string][] = [
 for (const [text, kept] of LOOPS) {
   test(`a loop is kept once: ${text.slice(0, 40)}…`, () => assert.equal(once(text), kept));
 }
+
+test('a long unit is suspected from the third time on, a short one only when no speaker repeats it so often', () => {
+  const loop = 'The world is a part of the world. '.repeat(3);
+  const chant = 'Four more years! '.repeat(4);
+
+  assert.deepEqual([loop, chant, 'no '.repeat(9)].map(mayRepeat), [true, false, true]);
+  assert.deepEqual(findRepetitions(loop), []);
+});
 
 test('a long text without repetitions takes less than a second', () => {
   const text = Array.from({ length: 20_000 }, (_, at) => `word${(at * 7919) % 10_007}`).join(' ');

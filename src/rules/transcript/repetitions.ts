@@ -10,6 +10,9 @@ export type Repetition = { start: number; keptEnd: number; end: number };
 const TIMES_OF_SHORT = 8;
 const TIMES_OF_LONG = 5;
 const SHORT_WORDS = 2;
+/** Of longer units that people rarely repeat: songs do. */
+const TIMES_OF_SUSPECTED = 3;
+const SUSPECTED_FROM_WORDS = 5;
 /** Of writing without blanks, in which a token is one character. */
 const SHORT_CHARACTERS = 4;
 /** People read out long rows of digits and letters. */
@@ -26,12 +29,18 @@ const WITHOUT_BLANKS =
 
 type Token = { key: string; start: number; end: number; isCharacter: boolean };
 
-/** The repetitions in a text, in order, none inside another. */
+/** Whether a text repeats itself so that another try may show that it is a loop: a speaker may also have done so. */
+export function mayRepeat(text: string): boolean {
+  const tokens = tokensOf(text).slice(0, TOKENS_MAX);
+  return tokens.some((_, at) => longestRun(tokens, at, timesToSuspect) !== null);
+}
+
+/** The repetitions in a text that no speaker makes, in order, none inside another. */
 export function findRepetitions(text: string): Repetition[] {
   const tokens = tokensOf(text).slice(0, TOKENS_MAX);
   const found: Repetition[] = [];
   for (let at = 0; at < tokens.length; ) {
-    const run = longestRun(tokens, at);
+    const run = longestRun(tokens, at, timesOf);
     if (run === null) at += 1;
     else {
       const past = at + run.tokens;
@@ -65,18 +74,23 @@ function keyOf(word: string): string {
 }
 
 /** The repetition from a token on that covers most; null when nothing is repeated too often. */
-function longestRun(tokens: Token[], at: number): { unit: number; tokens: number } | null {
+function longestRun(tokens: Token[], at: number, timesOfUnit: typeof timesOf): { unit: number; tokens: number } | null {
   let longest: { unit: number; tokens: number } | null = null;
   for (let unit = 1; unit <= UNIT_MAX_TOKENS && at + unit < tokens.length; unit += 1) {
     let end = at + unit;
     while (end < tokens.length && tokens[end]!.key === tokens[end - unit]!.key) end += 1;
     const times = Math.floor((end - at) / unit);
-    if (times < timesOf(tokens.slice(at, at + unit))) continue;
+    if (times < 2 || times < timesOfUnit(tokens.slice(at, at + unit))) continue;
     // A loop ends in the middle of its words where the model's limit or the piece ends.
     const covered = end === tokens.length ? end - at : times * unit;
     if (longest === null || covered > longest.tokens) longest = { unit, tokens: covered };
   }
   return longest;
+}
+
+function timesToSuspect(unit: Token[]): number {
+  const isLong = unit.length >= SUSPECTED_FROM_WORDS && !unit[0]!.isCharacter;
+  return isLong ? TIMES_OF_SUSPECTED : timesOf(unit);
 }
 
 /** How often the unit has to be repeated before it counts as a loop. */
