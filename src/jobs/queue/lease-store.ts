@@ -15,6 +15,9 @@ type Now = Date | null;
 // job. created_at, which orders the queue, is unchanged.
 const BACK_IN_QUEUE = `state = 'queued', progress = 0, started_at = null, holder = null`;
 
+/** A claim of a job or of a live session, which has its own length of the lease and no progress. */
+type HeldClaim = Claim & { progress?: number; leaseMs?: number };
+
 /**
  * Moves the ends of these leases, all of one shard, to `leaseMs` from now and stores the jobs' progress. Returns the
  * ids of the jobs that are still held. Skips a row that is locked, because its job is being ended: it counts as held
@@ -22,26 +25,26 @@ const BACK_IN_QUEUE = `state = 'queued', progress = 0, started_at = null, holder
  */
 export async function renewLeases(
   sql: Sql,
-  claims: (Claim & { progress: number })[],
+  claims: HeldClaim[],
   { shard, leaseMs, now }: { shard: number; leaseMs: number; now: Now },
 ): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     name: 'renew_job_leases',
     text: `
       with clock as (
-        select coalesce($6::timestamptz, clock_timestamp()) + $5 * interval '1 millisecond' as lease_ends_at
+        select coalesce($6::timestamptz, clock_timestamp()) as moment
       ), claims as (
         select *
-        from unnest($2::text[], $3::int[], $4::real[]) as c (id, lease, progress)
+        from unnest($2::text[], $3::int[], $4::real[], $5::int[]) as c (id, lease, progress, lease_ms)
       ), free as (
-        select jobs.id, claims.progress
+        select jobs.id, claims.progress, claims.lease_ms
         from claims
         join jobs on jobs.id = claims.id and jobs.lease = claims.lease
         where jobs.shard = $1 and jobs.state = 'processing'
         for update of jobs skip locked
       ), renewed as (
         update jobs
-        set next_at = (select lease_ends_at from clock), progress = greatest(jobs.progress, free.progress)
+        set next_at = (select moment from clock) + free.lease_ms * interval '1 millisecond', progress = greatest(jobs.progress, free.progress)
         from free
         where jobs.shard = $1 and jobs.id = free.id
       )
@@ -53,8 +56,8 @@ export async function renewLeases(
       shard,
       claims.map(({ id }) => id),
       claims.map(({ lease }) => lease),
-      claims.map(({ progress }) => progress),
-      leaseMs,
+      claims.map(({ progress = 0 }) => progress),
+      claims.map((claim) => claim.leaseMs ?? leaseMs),
       now,
     ],
   });

@@ -127,3 +127,34 @@ test('a locked job does not delay the renewal of other leases', async () => {
 
   assert.equal((await fixture.job(fixture.account, other.id)).progress, 0.5);
 });
+
+test('a shard whose renewal fails keeps no other shard from its renewal, and loses nothing', async () => {
+  const stepped = openSteppedClock();
+  const renewed: number[] = [];
+  const runtime = runtimeOn({} as Database, { clock: stepped.clock });
+  await using leases = Object.assign(
+    new LeaseKeeper<{ shard: number; id: string }>(runtime, async (claims, shard) => {
+      if (shard === 1) throw new Error('canceling statement due to statement timeout');
+      renewed.push(shard);
+      return claims.map(({ id }) => id);
+    }),
+    { [Symbol.asyncDispose]: () => leases.close() },
+  );
+  using _failing = leases.hold(() => ({ shard: 1, id: 'a' }), fail);
+  using _behind = leases.hold(() => ({ shard: 2, id: 'b' }), fail);
+
+  await stepped.pass();
+  const againAfterMs = await stepped.pass();
+  await stepped.settled();
+
+  assert.deepEqual([renewed, againAfterMs], [[2, 2], BOUNDS.renewAgainMs]);
+});
+
+test('a lease has the length that its claim names', async () => {
+  await using fixture = await openEnvironment();
+  const claim = { ...fixture.claimed, leaseMs: 60_000 };
+
+  await renewLeases(fixture.db, [claim], { shard: claim.shard, leaseMs: BOUNDS.leaseMs, now: null });
+
+  assert.ok((await fixture.secondsLeft()) > 50);
+});

@@ -80,13 +80,19 @@ export class LeaseKeeper<Claim extends { shard: number; id: string }> {
 
   async #renewAll(): Promise<void> {
     const entries = [...this.#held].map(([id, held]) => ({ id, held, claim: held.claim() }));
-    const kept = new Set<string>();
+    const failures: unknown[] = [];
     // By shard: a sharded database locks rows of one shard only in a statement.
     for (const [shard, ofShard] of Map.groupBy(entries, ({ claim }) => claim.shard)) {
       const claims = ofShard.map(({ claim }) => claim);
-      for (const id of await this.#renew(claims, shard)) kept.add(id);
+      try {
+        const kept = new Set(await this.#renew(claims, shard));
+        for (const { id, held } of ofShard) if (!kept.has(id)) this.#lose(id, held);
+      } catch (failure) {
+        // The leases of the other shards are renewed all the same.
+        failures.push(failure);
+      }
     }
-    for (const { id, held } of entries) if (!kept.has(id)) this.#lose(id, held);
+    if (failures.length > 0) throw failures[0];
   }
 
   #lose(id: string, held: Held<Claim> | undefined): void {

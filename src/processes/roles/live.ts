@@ -2,13 +2,14 @@ import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { dataPaths } from '../../config/settings.ts';
 import { openLiveEngine } from '../../engines/registry/open-live.ts';
 import { LiveJournal } from '../../jobs/live/rows/journal.ts';
-import { renewLiveLeases } from '../../jobs/live/rows/live-store.ts';
+import { renewLeases } from '../../jobs/queue/lease-store.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { LiveEngines } from '../../live/live-engines.ts';
 import { LiveHost } from '../../live/live-host.ts';
 import type { LiveClaim } from '../../live/running-session.ts';
 import { jobMetrics, liveMetrics } from '../../platform/metrics.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { RoleContext } from './role.ts';
 
 type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'>;
@@ -18,7 +19,9 @@ const ENDS_AT_ONCE = 4;
 /** The live sessions of the HTTP process. Engines are started by the first session. */
 export function openLive(context: Context, storage: AudioStorage) {
   const { config, order, db, log, clock, metrics } = context;
-  const leases = new LeaseKeeper<LiveClaim>(context, (claims, shard) => renewLiveLeases(db, claims, shard));
+  const leases = new LeaseKeeper<LiveClaim>(context, (claims, shard) =>
+    renewLeases(db, claims, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
+  );
   const options = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,

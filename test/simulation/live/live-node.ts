@@ -2,8 +2,8 @@ import type { Runtime } from '../../../src/db/runtime.ts';
 import { EngineError } from '../../../src/engines/engine.ts';
 import type { LiveDecoder, LiveEngine } from '../../../src/engines/live/live-engine.ts';
 import { LiveJournal } from '../../../src/jobs/live/rows/journal.ts';
-import { renewLiveLeases } from '../../../src/jobs/live/rows/live-store.ts';
 import { sweepLiveSessions } from '../../../src/jobs/live/sweep-live.ts';
+import { renewLeases } from '../../../src/jobs/queue/lease-store.ts';
 import { LeaseKeeper } from '../../../src/jobs/work/lease-keeper.ts';
 import type { LiveApi } from '../../../src/live/live-api.ts';
 import { LiveEngines } from '../../../src/live/live-engines.ts';
@@ -12,6 +12,7 @@ import type { LiveClaim } from '../../../src/live/running-session.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Log } from '../../../src/platform/log.ts';
 import { openSemaphore } from '../../../src/platform/semaphore.ts';
+import { BOUNDS } from '../../../src/rules/bounds.ts';
 import { openStubDecoder } from '../../fixtures/live.ts';
 import { type Environment, SETTINGS, STORAGE } from '../environment.ts';
 import type { Actor } from '../simulator.ts';
@@ -30,7 +31,9 @@ export function startLiveNode(
 ): LiveNode {
   const db = environment.server.open(actor);
   const runtime = { db, config: SETTINGS, clock, log, storage: STORAGE };
-  const leases = new LeaseKeeper<LiveClaim>(runtime, (claims, shard) => renewLiveLeases(db, claims, shard));
+  const leases = new LeaseKeeper<LiveClaim>(runtime, (claims, shard) =>
+    renewLeases(db, claims, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
+  );
   const engines = new LiveEngines(runtime, async () => engineOf(runtime, environment));
   const host = new LiveHost({
     ...runtime,

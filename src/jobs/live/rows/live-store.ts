@@ -167,31 +167,6 @@ export async function findIdleSessions(sql: Sql): Promise<(JobKey & { accountId:
 }
 
 /**
- * Moves the ends of the leases of sessions of one shard to their `leaseMs` from now.
- * Returns the ids of those that are held.
- */
-export async function renewLiveLeases(
-  sql: Sql,
-  claims: { id: string; lease: number; leaseMs: number }[],
-  shard: number,
-): Promise<string[]> {
-  const rows = await sql.rows<{ id: string }>({
-    name: 'renew_live_leases',
-    text: `
-      with clock as (
-        select clock_timestamp() as moment
-      )
-      update jobs
-      set next_at = (select moment from clock) + claim.lease_ms * interval '1 millisecond'
-      from unnest($2::text[], $3::int[], $4::int[]) as claim (id, lease, lease_ms)
-      where jobs.shard = $1 and jobs.id = claim.id and jobs.lease = claim.lease and jobs.state = 'processing'
-      returning jobs.id`,
-    values: [shard, claims.map(({ id }) => id), claims.map(({ lease }) => lease), claims.map(({ leaseMs }) => leaseMs)],
-  });
-  return rows.map(({ id }) => id);
-}
-
-/**
  * Leaves a session to whoever takes it over within its `resumeSeconds`; after that it counts as lapsed, and a
  * transcriber ends it. Nothing changes when the lease was lost.
  */
