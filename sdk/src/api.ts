@@ -1571,6 +1571,7 @@ export interface SignatureDiagnosis {
     | 'body_parsed'
     | 'body_empty'
     | 'body_whitespace'
+    | 'body_bom'
     | 'body_double_encoded'
     | 'body_charset'
     | 'body_base64'
@@ -1601,6 +1602,7 @@ export interface SignatureDiagnosis {
     | 'body_parsed'
     | 'body_empty'
     | 'body_whitespace'
+    | 'body_bom'
     | 'body_double_encoded'
     | 'body_charset'
     | 'body_base64'
@@ -1665,7 +1667,7 @@ export interface SignatureDiagnosis {
     received: string;
     sent_bytes: number;
     received_bytes: number;
-    kind: 'whitespace' | 'reordered' | 'escaped' | 'number_precision' | 'truncated' | 'changed';
+    kind: 'whitespace' | 'bom' | 'charset' | 'reordered' | 'escaped' | 'number_precision' | 'truncated' | 'changed';
   } | null;
 }
 export interface Event {

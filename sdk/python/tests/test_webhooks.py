@@ -45,6 +45,20 @@ def test_each_vector_verifies_by_both_schemes(vector: dict[str, Any], as_bytes: 
     assert event == json.loads(vector["body"])
 
 
+@pytest.mark.parametrize("encode", [lambda text: text, lambda text: text.lower().encode("latin-1")])
+def test_headers_may_be_pairs_as_in_the_scope_of_asgi(encode: Any) -> None:
+    pairs = [
+        (encode(name), encode(value) if name.endswith("Signature") else value)
+        for name, value in service_headers(FIRST).items()
+    ]
+
+    event = verify_webhook(pairs, FIRST["body"], FIRST["secret"], now=NOW)
+
+    assert event == json.loads(FIRST["body"])
+    with pytest.raises(WebhookVerificationError, match="missing"):
+        verify_webhook([], FIRST["body"], FIRST["secret"], now=NOW)
+
+
 def test_long_numbers_of_metadata_keep_their_digits() -> None:
     event: Any = verify_webhook(service_headers(SECOND), SECOND["body"], SECOND["secret"], now=NOW)
 

@@ -50,7 +50,10 @@ const answerSchema = Type.Object(
         received: Type.String(),
         sent_bytes: Type.Integer({ minimum: 0 }),
         received_bytes: Type.Integer({ minimum: 0 }),
-        kind: oneOf(['whitespace', 'reordered', 'escaped', 'number_precision', 'truncated', 'changed']),
+        kind: oneOf([
+          ...(['whitespace', 'bom', 'charset', 'reordered', 'escaped'] as const),
+          ...(['number_precision', 'truncated', 'changed'] as const),
+        ]),
       }),
       'Where the body differs from the one that was sent; null when it does not, or when that one is no longer kept.',
     ),

@@ -1131,13 +1131,13 @@ class SignatureDiagnosisDifference(TypedDict):
     received: str
     sent_bytes: int
     received_bytes: int
-    kind: Literal["whitespace", "reordered", "escaped", "number_precision", "truncated", "changed"]
+    kind: Literal["whitespace", "bom", "charset", "reordered", "escaped", "number_precision", "truncated", "changed"]
 
 
 class SignatureDiagnosis(TypedDict):
-    verdict: Literal["genuine", "missing_header", "header_twice", "wrong_header_prefix", "signature_reformatted", "bad_timestamp", "stale_timestamp", "clock_skew", "secret_whitespace", "secret_prefix_cut", "secret_decoded", "wrong_scheme", "body_parsed", "body_empty", "body_whitespace", "body_double_encoded", "body_charset", "body_base64", "body_compressed", "previous_secret", "secret_of_another_webhook", "body_changed_at", "body_truncated", "header_changed_by_proxy", "wrong_secret", "unexplained"]
+    verdict: Literal["genuine", "missing_header", "header_twice", "wrong_header_prefix", "signature_reformatted", "bad_timestamp", "stale_timestamp", "clock_skew", "secret_whitespace", "secret_prefix_cut", "secret_decoded", "wrong_scheme", "body_parsed", "body_empty", "body_whitespace", "body_bom", "body_double_encoded", "body_charset", "body_base64", "body_compressed", "previous_secret", "secret_of_another_webhook", "body_changed_at", "body_truncated", "header_changed_by_proxy", "wrong_secret", "unexplained"]
     """The first cause; genuine: the signature, body and time fit."""
-    causes: list[Literal["genuine", "missing_header", "header_twice", "wrong_header_prefix", "signature_reformatted", "bad_timestamp", "stale_timestamp", "clock_skew", "secret_whitespace", "secret_prefix_cut", "secret_decoded", "wrong_scheme", "body_parsed", "body_empty", "body_whitespace", "body_double_encoded", "body_charset", "body_base64", "body_compressed", "previous_secret", "secret_of_another_webhook", "body_changed_at", "body_truncated", "header_changed_by_proxy", "wrong_secret", "unexplained"]]
+    causes: list[Literal["genuine", "missing_header", "header_twice", "wrong_header_prefix", "signature_reformatted", "bad_timestamp", "stale_timestamp", "clock_skew", "secret_whitespace", "secret_prefix_cut", "secret_decoded", "wrong_scheme", "body_parsed", "body_empty", "body_whitespace", "body_bom", "body_double_encoded", "body_charset", "body_base64", "body_compressed", "previous_secret", "secret_of_another_webhook", "body_changed_at", "body_truncated", "header_changed_by_proxy", "wrong_secret", "unexplained"]]
     """All causes, the one to look at first in front."""
     fix: str
     """What to do about the verdict, and how in the framework where that is known."""

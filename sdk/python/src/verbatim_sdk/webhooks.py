@@ -57,7 +57,7 @@ class WebhookVerificationError(VerbatimError):
 
 
 def verify_webhook(
-    headers: HeaderSource,
+    headers: HeaderSource | Iterable[tuple[str | bytes, Any]],
     body: bytes | str,
     secret: str | Sequence[str],
     *,
@@ -68,7 +68,8 @@ def verify_webhook(
     """
     The event of a delivery whose signature and timestamp are verified.
 
-    - `headers`: those of the request, as your framework has them
+    - `headers`: those of the request, as your framework has them; pairs of names and values too, as text or bytes, such
+      as `scope["headers"]` of ASGI
     - `body`: the body exactly as received, before any parsing
     - `secret`: the webhook's secret, or several of them while it is rotated
     - `tolerance_seconds`: allowed difference between the timestamp and the clock
@@ -138,11 +139,12 @@ class _Secret:
 class _Headers:
     """Headers by lower-case name."""
 
-    def __init__(self, source: HeaderSource) -> None:
+    def __init__(self, source: HeaderSource | Iterable[tuple[str | bytes, Any]]) -> None:
         self._values: dict[str, list[str]] = {}
-        for name, value in source.items():
+        pairs: Iterable[tuple[Any, Any]] = source.items() if hasattr(source, "items") else source
+        for name, value in pairs:
             values = value if isinstance(value, (list, tuple)) else [value]
-            self._values.setdefault(name.lower(), []).extend(values)
+            self._values.setdefault(_text(name).lower(), []).extend(_text(each) for each in values)
 
     def get(self, name: str) -> str | None:
         """The value; None when the header is absent, empty or repeated: the service sends no header twice."""
@@ -160,6 +162,10 @@ class _Headers:
         """Whether the headers of Standard Webhooks are there, and those of the service are not."""
         names = (f"{prefix}signature".lower(), f"{prefix}timestamp".lower())
         return "webhook-signature" in self._values and not any(name in self._values for name in names)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
 #: The time of signing, the signatures that were given, and those that the secrets make.

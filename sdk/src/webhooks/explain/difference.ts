@@ -2,7 +2,15 @@ import { toBytes, toText } from '../crypto/bytes.ts';
 import type { Body } from '../verification.ts';
 
 /** How a received body differs from the sent one. */
-export type DifferenceKind = 'whitespace' | 'reordered' | 'escaped' | 'number_precision' | 'truncated' | 'changed';
+export type DifferenceKind =
+  | 'whitespace'
+  | 'bom'
+  | 'charset'
+  | 'reordered'
+  | 'escaped'
+  | 'number_precision'
+  | 'truncated'
+  | 'changed';
 
 /** Where a received body begins to differ from the sent one. */
 export type BodyDifference = {
@@ -14,12 +22,22 @@ export type BodyDifference = {
   sentBytes: number;
   receivedBytes: number;
   /**
+   * `bom`: a byte order mark before it. `charset`: only characters that are not ASCII differ, or are gone.
    * `reordered`, `escaped`, `number_precision`: the same JSON, with keys in another order, other escapes, or numbers
    * that lost digits.
    */
   kind: DifferenceKind;
 };
 
+type BodyCause = 'body_truncated' | 'body_parsed' | 'body_whitespace' | 'body_bom' | 'body_charset' | 'body_changed_at';
+
+const CAUSES: Partial<Record<DifferenceKind, BodyCause>> = {
+  truncated: 'body_truncated',
+  whitespace: 'body_whitespace',
+  bom: 'body_bom',
+  charset: 'body_charset',
+  changed: 'body_changed_at',
+};
 const AROUND_BYTES = 20;
 
 /** Null when both are the same bytes. */
@@ -40,21 +58,24 @@ export function findDifference(sent: Body, received: Body): BodyDifference | nul
 }
 
 /** The cause of a difference. */
-export function causeOfDifference(
-  kind: DifferenceKind,
-): 'body_truncated' | 'body_parsed' | 'body_whitespace' | 'body_changed_at' {
-  if (kind === 'truncated') return 'body_truncated';
-  if (kind === 'whitespace') return 'body_whitespace';
-  return kind === 'changed' ? 'body_changed_at' : 'body_parsed';
+export function causeOfDifference(kind: DifferenceKind): BodyCause {
+  return CAUSES[kind] ?? 'body_parsed';
 }
 
 function kindOf(sent: string, received: string): DifferenceKind {
+  if (`\ufeff${sent}` === received) return 'bom';
   if (withoutSpace(sent) === withoutSpace(received)) return 'whitespace';
+  if (asciiOf(sent) === asciiOf(received)) return 'charset';
   const [left, right] = [parse(sent), parse(received)];
   // Numbers that lost digits are read as the same number.
   if (left === undefined || JSON.stringify(sorted(left)) !== JSON.stringify(sorted(right))) return 'changed';
   if (JSON.stringify(left) !== JSON.stringify(right)) return 'reordered';
   return digitsOf(sent) === digitsOf(received) ? 'escaped' : 'number_precision';
+}
+
+/** The text without all that a conversion to ASCII loses, and without what stands in its place then. */
+function asciiOf(text: string): string {
+  return text.replace(/[^\0-\x7f]|\?/g, '');
 }
 
 function withoutSpace(text: string): string {

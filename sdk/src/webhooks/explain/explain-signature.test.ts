@@ -114,7 +114,14 @@ const MUTATIONS: [string, Delivery, SignatureVerdict[], Partial<SignatureQuestio
   ['a saved request without its body', withBody('\r\n'), ['body_empty']],
   ['a line end after the body', withBody(`${BODY}\n`), ['body_whitespace']],
   ['spaces around the body', withBody(`  ${BODY} \r\n`), ['body_whitespace']],
-  ['a byte order mark', withBody(`\ufeff${BODY}`), ['body_whitespace']],
+  ['a byte order mark', withBody(`\ufeff${BODY}`), ['body_bom']],
+  [
+    'a body read as ASCII, with its bytes as replacement characters',
+    withBody(BODY.replace('ü', '\ufffd\ufffd')),
+    ['body_charset'],
+  ],
+  ['headers as Django, Rack and PHP name them', { ...GOOD, headers: inWsgi(GOOD.headers) }, []],
+  ['such headers under another prefix', { ...GOOD, headers: inWsgi(renamed('Acme-')) }, ['wrong_header_prefix']],
   ['a body in a JSON string', withBody(JSON.stringify(BODY)), ['body_double_encoded']],
   ['a body in a JSON string, with spaces', withBody(JSON.stringify(pythonJson(BODY))), ['body_double_encoded']],
   ['a body read as Latin-1', withBody(Buffer.from(BODY).toString('latin1')), ['body_charset']],
@@ -166,6 +173,9 @@ const MUTATIONS: [string, Delivery, SignatureVerdict[], Partial<SignatureQuestio
 const COMPARED: [string, Delivery, SignatureVerdict[], string?][] = [
   ['a cut body', withBody(BODY.slice(0, -7)), ['body_truncated']],
   ['an empty body', withBody(''), ['body_empty']],
+  ['a body written as ASCII', withBody(BODY.replace(/[^\0-\x7f]/g, '?')), ['body_charset'], BODY],
+  ['a body without all that is not ASCII', withBody(BODY.replace(/[^\0-\x7f]/g, '')), ['body_charset'], BODY],
+  ['a byte order mark', withBody(`\ufeff${BODY}`), ['body_bom'], BODY],
   ['a body with another word', withBody(BODY.replace('job_1', 'job_2')), ['body_changed_at']],
   ['a number that lost digits', withBody(JSON.stringify(JSON.parse(EXACT)), delivery(EXACT)), ['body_parsed'], EXACT],
   ['sorted metadata', withBody(withMetadata('{"a":2,"b":1}')), ['body_parsed']],
@@ -350,6 +360,14 @@ function assertConsistent(explanation: ReturnType<typeof explainSignature>, { he
 
 function lower(headers: Delivery['headers']): Delivery['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function inWsgi(headers: Record<string, string | string[]>): Record<string, string | string[]> {
+  const named = Object.entries(headers).map(([name, value]) => [
+    `HTTP_${name.toUpperCase().replaceAll('-', '_')}`,
+    value,
+  ]);
+  return Object.fromEntries(named);
 }
 
 function renamed(prefix: string): Delivery['headers'] {

@@ -76,14 +76,20 @@ function readStandardHeaders(source: HeaderSource): SignatureHeaders {
   };
 }
 
+/** A name in lower case, also as Django, Rack and PHP write it: `HTTP_X_SERVICE_SIGNATURE`. */
+function plainName(name: string): string {
+  const lower = name.toLowerCase();
+  return lower.startsWith('http_') ? lower.slice('http_'.length).replaceAll('_', '-') : lower;
+}
+
 /** All values of a header, those in one line separated by commas too. */
 export function headerValues(source: HeaderSource, name: string): string[] {
-  const wanted = name.toLowerCase();
+  const wanted = plainName(name);
   const lines =
     typeof source['get'] === 'function'
       ? [(source as { get(name: string): string | null }).get(name) ?? '']
       : Object.entries(source as Record<string, string | readonly string[] | undefined>)
-          .filter(([key]) => key.toLowerCase() === wanted)
+          .filter(([key]) => plainName(key) === wanted)
           .flatMap(([, value]) => value ?? []);
   return lines.flatMap((line) => String(line).split(SEPARATOR)).filter((value) => value !== '');
 }
@@ -92,7 +98,7 @@ export function headerValues(source: HeaderSource, name: string): string[] {
 function findPrefix(source: HeaderSource, expected: string): string | null {
   if (headerValues(source, `${expected}Signature`).length > 0) return expected;
   for (const name of headerNames(source)) {
-    const [, prefix] = /^(|.*-)signature$/i.exec(name) ?? [];
+    const [, prefix] = /^(|.*-)signature$/i.exec(/^http_/i.test(name) ? plainName(name) : name) ?? [];
     const isOther = prefix !== undefined && prefix.toLowerCase() !== 'webhook-';
     if (isOther && readSignatures(headerValues(source, name)).length > 0) return prefix;
   }

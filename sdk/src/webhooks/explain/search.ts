@@ -64,7 +64,9 @@ function mistakeOf({ mistake }: Guess<unknown>): Mistake[] {
 }
 
 /** What else a body tells that fits no guess, without the one that was sent. */
-export function lookAtBody(body: Body): 'body_compressed' | 'body_empty' | 'body_parsed' | 'body_truncated' | null {
+export function lookAtBody(
+  body: Body,
+): 'body_compressed' | 'body_empty' | 'body_parsed' | 'body_truncated' | 'body_charset' | null {
   const bytes = toBytes(body);
   const [first, second] = bytes;
   const text = toText(bytes);
@@ -73,6 +75,8 @@ export function lookAtBody(body: Body): 'body_compressed' | 'body_empty' | 'body
   if (text.trim() === '') return 'body_empty';
   // A parsed object was made a string.
   if (text.startsWith('[object ')) return 'body_parsed';
+  // What a decoder writes in place of bytes that it cannot read; the service sends none that its text does not have.
+  if (text.includes('\ufffd')) return 'body_charset';
   const isCut = text.startsWith('{"id":"') && !text.trimEnd().endsWith('}');
   return isCut ? 'body_truncated' : null;
 }

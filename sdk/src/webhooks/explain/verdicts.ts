@@ -37,8 +37,10 @@ export const SIGNATURE_FIXES: Readonly<Record<SignatureVerdict, string>> = {
   body_empty:
     'The body is empty: verify it before any parser has read it, or include it in the request that you have saved.',
   body_whitespace: 'Keep the body as it is: do not trim it or change its line ends.',
+  body_bom:
+    'There is a byte order mark (EF BB BF) before the body: take the bytes as received, without an encoding that adds one.',
   body_double_encoded: 'The body arrives inside of a JSON string: take the string itself as the body.',
-  body_charset: 'Read the body as bytes, or as UTF-8; not as Latin-1 or a form.',
+  body_charset: 'Read the body as bytes, or as UTF-8; not as ASCII, Latin-1 or a form.',
   body_base64: 'Decode the body from base64 first: gateways of functions mark it with isBase64Encoded.',
   body_compressed: 'Uncompress the body first, or keep your proxy from compressing requests.',
   previous_secret: 'It is signed by the secret before the rotation: accept both until the overlap has ended.',

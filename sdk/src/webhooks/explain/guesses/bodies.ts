@@ -21,6 +21,7 @@ export function guessBodies(body: Body): Guess<Uint8Array>[] {
   const text = toText(bytes);
   const guesses: Guess<Body>[] = [
     { value: bytes, mistake: null },
+    ...as('body_bom', text.startsWith('\ufeff') ? [text.slice(1)] : []),
     ...as('body_whitespace', otherSpaces(text)),
     ...as('body_parsed', guessJson(text)),
     ...as('body_double_encoded', innerTexts(text)),

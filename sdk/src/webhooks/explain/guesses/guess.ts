@@ -6,6 +6,7 @@ export type Mistake =
   | 'wrong_scheme'
   | 'body_parsed'
   | 'body_whitespace'
+  | 'body_bom'
   | 'body_double_encoded'
   | 'body_charset'
   | 'body_base64'
