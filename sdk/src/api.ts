@@ -317,6 +317,14 @@ export interface Warning {
 export interface Job {
   id: string;
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  /**
+   * What a queued job waits for beside its turn; it does not fail meanwhile.
+   */
+  waiting_for: ('engine' | 'storage' | 'model') | null;
+  /**
+   * While `waiting_for` is not null.
+   */
+  waiting_since?: string;
   plan: 'lite' | 'pro';
   model: string | null;
   /**
@@ -489,6 +497,14 @@ export interface ErrorBody {
 export interface JobInList {
   id: string;
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  /**
+   * What a queued job waits for beside its turn; it does not fail meanwhile.
+   */
+  waiting_for: ('engine' | 'storage' | 'model') | null;
+  /**
+   * While `waiting_for` is not null.
+   */
+  waiting_since?: string;
   plan: 'lite' | 'pro';
   model: string | null;
   /**
@@ -583,6 +599,14 @@ export interface JobStreamEvents {
   status: {
     id: string;
     status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+    /**
+     * As of the job; absent where it is null.
+     */
+    waiting_for?: 'engine' | 'storage' | 'model';
+    /**
+     * While `waiting_for` is not null.
+     */
+    waiting_since?: string;
     queue_position?: number;
     error: {
       type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
@@ -2113,6 +2137,14 @@ export interface SecretsRotation {
 export interface JobInEvent {
   id: string;
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  /**
+   * What a queued job waits for beside its turn; it does not fail meanwhile.
+   */
+  waiting_for: ('engine' | 'storage' | 'model') | null;
+  /**
+   * While `waiting_for` is not null.
+   */
+  waiting_since?: string;
   plan: 'lite' | 'pro';
   model: string | null;
   /**

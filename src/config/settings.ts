@@ -306,6 +306,12 @@ export const SETTINGS = {
     'hours for which audio is kept after its job ended; 0: it is erased when the job ends',
     read.integer(0, 87_600),
   ),
+  engineWaitHours: setting(
+    'ENGINE_WAIT_HOURS',
+    '24',
+    'hours for which jobs wait for a speech engine or an audio storage that is away; then they fail',
+    read.integer(1, 8_760),
+  ),
   search: setting(
     'SEARCH',
     'on',

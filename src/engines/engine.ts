@@ -104,11 +104,14 @@ export type Engine = AsyncDisposable & {
    * @throws EngineError
    */
   warmUp(): Promise<void>;
-  /** Why the engine cannot transcribe at the moment; null or absent when no problem is known. */
-  trouble?(): EngineError | null;
+  /** Null while the engine works, as far as is known; of an engine that is watched (`EnginePresence`). */
+  absence?(): Absence | null;
   /** Times are relative to the start of the piece. @throws EngineError */
   transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
 };
+
+/** Since when an engine does not work, by the clock of the process, and what it did last. */
+export type Absence = { sinceMs: number; cause: EngineError };
 
 export type EngineErrorType = 'engine_error' | 'engine_timeout';
 

@@ -1,7 +1,7 @@
 import { column, given, initialValues, type ValuesOf } from '../db/statements/columns.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
 import type { AudioTrack } from '../rules/channels/audio-tracks.ts';
-import type { JobState } from '../rules/jobs/job-state.ts';
+import type { JobState, Wait } from '../rules/jobs/job-state.ts';
 import type { Warning } from '../rules/jobs/warnings.ts';
 import type { FetchFailureReason } from '../rules/network/fetch-failure.ts';
 import type { JobOptions } from './options.ts';
@@ -112,6 +112,8 @@ export type Job = ValuesOf<
 > & {
   /** The words that the segments do not show, made by `packWords`; absent where they were not read. */
   words?: string | null;
+  /** What it waits for beside its turn; absent where that was not read. */
+  wait?: Wait | null;
 };
 
 /** A job without its text. */

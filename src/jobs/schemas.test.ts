@@ -17,6 +17,7 @@ const job = {
   costUnits: null,
   errorType: null,
   createdAt: moment,
+  wait: { waitingFor: 'engine', since: moment },
 } as Job;
 
 test('the schema of the form names every field that the form accepts, and no other', () => {

@@ -12,7 +12,7 @@ import {
 import type { RawJson } from '../platform/json.ts';
 import { PLANS } from '../rules/accounts/plan.ts';
 import { TRACKS_MAX } from '../rules/channels/audio-tracks.ts';
-import { JOB_STATES } from '../rules/jobs/job-state.ts';
+import { JOB_STATES, WAITING_FOR } from '../rules/jobs/job-state.ts';
 import { WARNING_MESSAGES, type WarningCode } from '../rules/jobs/warnings.ts';
 import { FETCH_FAILURE_REASONS } from '../rules/network/fetch-failure.ts';
 import { urlField } from '../webhooks/endpoints/fields.ts';
@@ -21,7 +21,8 @@ import { JOB_ERROR_TYPES } from './job.ts';
 import { optionFormFields, optionJsonFields, shownOptionsSchema } from './options.ts';
 import { TRANSCRIPT_FORMATS } from './transcript.ts';
 
-const JOB_ID = 'job_01kamz2f3q8r5t7v9wxyzabcde';
+/** The id of the examples. */
+export const JOB_ID = 'job_01kamz2f3q8r5t7v9wxyzabcde';
 
 /** A boolean field of a multipart form. */
 const formBoolean = (description: string) => oneOf(['true', 'false', '1', '0'], { default: 'false', description });
@@ -136,7 +137,8 @@ export const transcribeJson = Type.Object(
   }),
 );
 
-const timed = {
+/** Where a part of the transcript is. */
+export const timed = {
   channel: Type.Optional(Type.Integer({ minimum: 0, maximum: 7, description: 'From 0; with multichannel.' })),
   start: Type.Number({ minimum: 0, description: 'Seconds from the start of the audio.' }),
   end: Type.Number({ minimum: 0 }),
@@ -144,7 +146,8 @@ const timed = {
   confidence: nullable(Type.Number({ minimum: 0, maximum: 1 }), '0 to 1; null where the engine gives none.'),
   speaker: Type.Optional(nullable(Type.String(), 'With diarize=true; null where the speakers were not found.')),
 };
-const wordSchema = Type.Object(timed, component('Word'));
+/** A word of a transcript. */
+export const wordSchema = Type.Object(timed, component('Word'));
 const segmentSchema = Type.Object(
   {
     ...timed,
@@ -191,9 +194,16 @@ const audioTrackSchema = Type.Object(
   component('AudioTrack', AUDIO_TRACK_EXAMPLE),
 );
 
+/** What a queued job waits for, and since when. */
+export const waiting = {
+  waiting_for: nullable(oneOf(WAITING_FOR), 'What a queued job waits for beside its turn; it does not fail meanwhile.'),
+  waiting_since: Type.Optional({ ...timeSchema, description: 'While `waiting_for` is not null.' }),
+};
+
 const jobHead = {
   id: idSchema('job', JOB_ID),
   status: oneOf(JOB_STATES),
+  ...waiting,
   plan: oneOf(PLANS),
   model: nullable(Type.String()),
   language: nullable(Type.String(), 'The spoken language.'),
@@ -233,7 +243,8 @@ const speakerSchema = Type.Object(
   component('Speaker', { id: 'A', seconds: 61.4 }),
 );
 
-const jobTail = {
+/** The fields of a job after its segments. */
+export const jobTail = {
   speakers: nullable(
     Type.Array(speakerSchema),
     'In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.',
@@ -263,6 +274,7 @@ const jobTail = {
 export const JOB_EXAMPLE = {
   id: JOB_ID,
   status: 'completed',
+  waiting_for: null,
   plan: 'pro',
   model: 'parakeet-tdt-0.6b-v3',
   language: 'en',
@@ -382,22 +394,3 @@ export const TRANSCRIPT_MEDIA = {
   'application/x-subrip': textFile('SRT captions.'),
   'text/vtt': textFile('WebVTT captions.'),
 };
-
-/** The data of each event that `GET /v1/jobs/:id/events` sends, by the event's name. */
-export const jobStreamSchema = Type.Object(
-  {
-    status: Type.Object({
-      id: idSchema('job', JOB_ID),
-      status: oneOf(JOB_STATES),
-      queue_position: Type.Optional(Type.Integer({ minimum: 1 })),
-      error: jobTail.error,
-    }),
-    progress: Type.Object({ progress: jobTail.progress }),
-    segment: Type.Object({
-      index: Type.Integer({ minimum: 0, description: 'A number that came before replaces the earlier segment.' }),
-      ...timed,
-      words: Type.Optional(Type.Array(wordSchema)),
-    }),
-  },
-  component('JobStreamEvents', undefined, 'The data of each server-sent event, by the name of the event.'),
-);

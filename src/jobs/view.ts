@@ -45,6 +45,8 @@ function partsOf(job: Job) {
     head: {
       id: job.id,
       status: job.state,
+      waiting_for: job.wait?.waitingFor ?? null,
+      ...(job.wait && { waiting_since: job.wait.since.toISOString() }),
       plan: job.plan,
       model: job.model,
       language: spokenLanguage(job),

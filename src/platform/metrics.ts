@@ -73,6 +73,20 @@ function http(registers: Registry[]) {
 
 function jobs(registers: Registry[]) {
   return {
+    engineAwaySeconds: new Gauge({
+      name: 'verbatim_engine_away_seconds',
+      help: 'For how long the engine of a plan has not worked on this node; 0: it works.',
+      labelNames: ['plan'],
+      aggregator: 'max',
+      registers,
+    }),
+    jobsWaiting: new Gauge({
+      name: 'verbatim_jobs_waiting',
+      help: 'Queued jobs by what they wait for beside their turn: engine, model, storage.',
+      labelNames: ['reason'],
+      aggregator: 'max',
+      registers,
+    }),
     jobs: new Counter({
       name: 'verbatim_jobs_total',
       help: 'Jobs that ended: completed, failed or canceled, and why they failed.',

@@ -3,7 +3,9 @@ import test from 'node:test';
 import { type EngineFailure, type Fault, faultOf } from './fault.ts';
 
 const OF_ENGINES: [EngineFailure, 'audio' | 'engine'][] = [
+  [{ kind: 'model' }, 'engine'],
   [{ kind: 'start' }, 'engine'],
+  [{ kind: 'away' }, 'engine'],
   [{ kind: 'died' }, 'engine'],
   [{ kind: 'timeout' }, 'engine'],
   [{ kind: 'connection' }, 'engine'],

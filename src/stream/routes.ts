@@ -3,6 +3,7 @@ import { ApiError } from '../http/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
 import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { Type } from '../http/schema.ts';
+import { openPlanWaits } from '../jobs/waiting/plan-waits.ts';
 import { permits } from '../rules/accounts/scopes.ts';
 import type { AccountRef } from '../rules/shard.ts';
 import { EVENT_TYPES, type EventType } from '../webhooks/events/event-types.ts';
@@ -114,7 +115,7 @@ function readWords<Word extends string>(name: string, text: string, known: reado
 }
 
 function sourcesOf(
-  { db }: StreamRuntime,
+  { db, clock }: StreamRuntime,
   owner: AccountRef,
   { topics, types }: { topics: Topic[]; types: EventType[] | null },
 ): Source<never>[] {
@@ -122,7 +123,7 @@ function sourcesOf(
   const deliveries = topics.includes('deliveries');
   const sources = [
     resends && eventSource(db, owner, types),
-    topics.includes('jobs') && jobSource(db, owner),
+    topics.includes('jobs') && jobSource(db, owner, openPlanWaits({ db, clock })),
     (resends || deliveries) && attemptSource(db, owner, { deliveries, resends, types }),
   ];
   return sources.filter((source) => source !== false) as Source<never>[];

@@ -3,6 +3,7 @@ import type { Sql } from '../db/database.ts';
 import { countFitting } from '../db/statements/page-bytes.ts';
 import { type ChangedJob, listJobsChangedAfter } from '../jobs/stream/change-store.ts';
 import { showJobInList } from '../jobs/view.ts';
+import type { PlanWaits } from '../jobs/waiting/plan-waits.ts';
 import type { AccountRef } from '../rules/shard.ts';
 import { showAttempt } from '../webhooks/events/routes.ts';
 import { type EventHead, findEventBodies, listEventsAfter } from '../webhooks/events/stream-store.ts';
@@ -35,13 +36,15 @@ export function eventSource(sql: Sql, owner: AccountRef, types: readonly string[
 }
 
 /** The account's jobs, each time that their state changes. */
-export function jobSource(sql: Sql, owner: AccountRef): Source<ChangedJob> {
+export function jobSource(sql: Sql, owner: AccountRef, waits: PlanWaits): Source<ChangedJob> {
   return {
     page: (after, limit) => listJobsChangedAfter(sql, owner, { after, limit }),
     countOfPage: countFitting,
     keyOf: ({ id, state, lease }) => `${id} ${state} ${lease}`,
     async *frames(rows) {
-      for (const row of rows) yield { row, frame: { event: 'job', id: null, data: showJobInList(row) } };
+      for (const row of await waits.addTo(rows)) {
+        yield { row, frame: { event: 'job', id: null, data: showJobInList(row) } };
+      }
     },
   };
 }

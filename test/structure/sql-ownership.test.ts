@@ -28,6 +28,7 @@ const FOLDERS: Record<string, string> = {
   live_chunks: 'src/jobs',
   client_secrets: 'src/live/openai',
   plan_engines: 'src/jobs/api',
+  plan_waits: 'src/jobs/waiting',
   webhooks: 'src/webhooks',
   events: 'src/webhooks',
   deliveries: 'src/webhooks',

@@ -92,6 +92,7 @@ const ACROSS_SHARDS: Record<string, { count: number; why: string }> = {
   'src/jobs/queue/lease-store.ts': { count: 1, why: 'a process that ended worked for all accounts' },
   'src/jobs/queue/queue-position-store.ts': { count: 2, why: 'accounts of all shards take turns' },
   'src/jobs/retention/audio-store.ts': { count: 1, why: 'the name of a file does not tell whose it is' },
+  'src/jobs/waiting/wait-store.ts': { count: 1, why: 'a figure for the operator' },
   'src/webhooks/endpoints/operator-store.ts': { count: 2, why: 'a list and a figure for the operator' },
 };
 

@@ -2,7 +2,7 @@ import type { Semaphore } from '../../platform/semaphore.ts';
 import { clipTo, hullOf, type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
 import { mayRepeat } from '../../rules/transcript/repetitions.ts';
 import { judgeAmount, spokenLetters } from '../../rules/transcript/text-amount.ts';
-import { type Engine, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
+import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { findLoudParts } from './energy-speech.ts';
 import { type Heard, joinHeard, placeHeard, textOf } from './heard.ts';
@@ -77,7 +77,9 @@ class Hearing {
    */
   async hearTone(piece: Pcm): Promise<Heard> {
     if (this.#engine.isCalibrated) return this.nothing();
-    return { ...this.nothing(), transcript: await this.#call(piece) };
+    const transcript = await this.#call(piece).catch(nullWhereProcessesDied);
+    const whole = { startSeconds: 0, endSeconds: piece.length / SAMPLE_RATE };
+    return transcript === null ? { ...this.nothing(), untranscribed: [whole] } : { ...this.nothing(), transcript };
   }
 
   async hear(whole: Part): Promise<Heard> {
@@ -112,7 +114,8 @@ class Hearing {
   /** @param textOfWhole  what the engine gave for the audio that this is a half of */
   async #hearPart(part: Part, textOfWhole: string): Promise<Heard> {
     if (part.isCertain && part.speech.length === 0) return this.nothing();
-    const transcript = await this.#transcribe(part);
+    const transcript = await this.#transcribe(part).catch(nullWhereProcessesDied);
+    if (transcript === null) return { ...this.nothing(), untranscribed: [hullOf(part.speech) ?? wholeOf(part)] };
     const text = textOf(transcript);
     const isRepeated = mayRepeat(text);
     const amount = judgeAmount(text, { speechSeconds: totalSeconds(part.speech), audioSeconds: lengthOf(part) });
@@ -146,6 +149,16 @@ class Hearing {
     // Models write notes for music, and full stops for noise.
     return { ...transcript, segments: transcript.segments.filter(({ text }) => spokenLetters(text) > 0) };
   }
+}
+
+/** Audio that ended three processes of the engine is not given to more of them; the rest of the piece is. */
+function nullWhereProcessesDied(cause: unknown): null {
+  if (cause instanceof EngineError && cause.failure.kind === 'died') return null;
+  throw cause;
+}
+
+function wholeOf(part: Part): Interval {
+  return { startSeconds: 0, endSeconds: lengthOf(part) };
 }
 
 function isSpoken({ speech, isCertain }: Part): boolean {

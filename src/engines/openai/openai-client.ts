@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import type { EngineFailure } from '../../rules/fault.ts';
+import { type EngineFailure, faultOf } from '../../rules/fault.ts';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
-import type { Permit } from '../circuit-breaker.ts';
 import { EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { wavHeader } from '../wav-header.ts';
 import { type MultipartForm, multipartForm } from './multipart-form.ts';
@@ -18,6 +17,10 @@ const ATTEMPTS_WHILE_BUSY_MAX = 8;
 const RETRY_PAUSE_MS = { first: 250, most: 5000 };
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const RESPONSE_MAX_BYTES = 16 * 2 ** 20;
+
+/** The message of an engine whose server cannot be reached. */
+export const NO_ANSWER =
+  'The speech server does not answer. See that it runs, and that the base URL of the engine is right.';
 
 /** What is asked about a piece. */
 export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'translateTo' | 'prompt' | 'keywords'>;
@@ -35,23 +38,22 @@ export class OpenaiClient implements AsyncDisposable {
 
   /**
    * The server's transcript of one piece, after retries where the failure may be temporary.
-   * @param permit  learns of every response
    * @throws EngineError  when the server refuses the audio or the attempts are used up; the signal's reason
    */
-  async transcribe(piece: Pcm, asked: SpeechRequest, permit: Permit, signal: AbortSignal): Promise<Transcript> {
+  async transcribe(piece: Pcm, asked: SpeechRequest, signal: AbortSignal): Promise<Transcript> {
     for (let attempt = 1; ; attempt += 1) {
-      const result = await this.#attempt(piece, asked, permit, signal);
+      const result = await this.#attempt(piece, asked, signal);
       if (result.kind === 'transcript') return result.transcript;
       if (result.kind === 'refused' || attempt >= (result.isBusy ? ATTEMPTS_WHILE_BUSY_MAX : ATTEMPTS_MAX)) {
         const { cause, failure } = result;
-        throw new EngineError('engine_error', 'The speech server failed on this audio.', { cause, failure });
+        throw new EngineError('engine_error', messageOf(failure), { cause, failure });
       }
       const pauseMs = Math.min(result.retryAfterMs ?? retryPauseMs(attempt), TIMER_MAX_MS);
       await delay(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 
-  async #attempt(piece: Pcm, asked: SpeechRequest, permit: Permit, signal: AbortSignal): Promise<Result> {
+  async #attempt(piece: Pcm, asked: SpeechRequest, signal: AbortSignal): Promise<Result> {
     const { baseUrl, model, apiKey } = this.#settings;
     try {
       const form = requestForm(piece, model ?? DEFAULT_MODEL, asked);
@@ -66,7 +68,6 @@ export class OpenaiClient implements AsyncDisposable {
         body: form.body,
         signal,
       });
-      permit.responded();
       return await readResponse(response, piece.length / SAMPLE_RATE);
     } catch (cause) {
       signal.throwIfAborted();
@@ -84,6 +85,15 @@ type Result =
   | { kind: 'refused'; cause: unknown; failure: EngineFailure }
   /** A failure that may pass; `isBusy` when the server's status says so. */
   | { kind: 'temporary'; isBusy: boolean; retryAfterMs: number | null; cause: unknown; failure: EngineFailure };
+
+/** For clients and /readyz: no address, and nothing that the server sent. */
+function messageOf(failure: EngineFailure): string {
+  if (failure.kind === 'connection') return NO_ANSWER;
+  if (failure.kind !== 'status' || faultOf({ failure }) === 'audio') return 'The speech server failed on this audio.';
+  const { status } = failure;
+  if (status === 401 || status === 403) return `The speech server refuses the key (${status}). See ENGINE_API_KEY.`;
+  return `The speech server answers with the status ${status}.`;
+}
 
 function requestForm(piece: Pcm, model: string, asked: SpeechRequest): MultipartForm {
   const { language, translateTo, prompt, keywords = [] } = asked;

@@ -3,7 +3,8 @@ import test from 'node:test';
 import { asked, isEngineError, testConformance, textOf } from '../../../test/fixtures/engine-conformance.ts';
 import { openSpeechServer, type SpeechAnswer } from '../../../test/fixtures/servers/speech-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { SAMPLE_RATE } from '../engine.ts';
+import type { EngineFailure } from '../../rules/fault.ts';
+import { type EngineError, SAMPLE_RATE } from '../engine.ts';
 import { openOpenai } from './openai.ts';
 
 const speech = new Int16Array(2 * SAMPLE_RATE).fill(1000);
@@ -145,56 +146,24 @@ for (const [what, answers] of HEALS) {
   });
 }
 
-test('after five calls without a response the engine reports trouble and sends no more requests', async () => {
-  await using server = await openSpeechServer('hang up');
-  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 5 });
-  const before = engine.trouble!();
+const TELLING: [SpeechAnswer, EngineFailure, RegExp][] = [
+  ['hang up', { kind: 'connection' }, /^The speech server does not answer\. See/],
+  [{ status: 401, body: 'no' }, { kind: 'status', status: 401 }, /refuses the key \(401\)\. See ENGINE_API_KEY/],
+  [{ status: 500, body: 'no' }, { kind: 'status', status: 500 }, /answers with the status 500/],
+  [{ status: 400, body: 'no' }, { kind: 'status', status: 400 }, /failed on this audio/],
+  [{ body: '<html>Welcome</html>' }, { kind: 'piece' }, /failed on this audio/],
+];
+for (const [answer, failure, message] of TELLING) {
+  test(`an error tells what the server did: ${JSON.stringify(failure)}`, async () => {
+    await using server = await openSpeechServer(answer);
+    await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 1 });
 
-  await Promise.allSettled(Array.from({ length: 5 }, () => engine.transcribe(speech, asked())));
-  const requests = server.requests.length;
-  await assert.rejects(engine.transcribe(speech, asked()), /does not answer/);
-
-  assert.equal(before, null);
-  assert.match(engine.trouble!()!.message, /^The speech server does not answer\. See/);
-  assert.match(String(engine.trouble!()!.cause), /no answer from http:\/\/127.0.0.1:\d+$/);
-  assert.equal(server.requests.length, requests);
-});
-
-test('an engine whose server accepts connections but never responds reports trouble until the server responds', async () => {
-  await using server = await openSpeechServer('stall');
-  let now = 0;
-  const time = { nowMs: () => now, trialTimeoutMs: 50 };
-  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 5 }, time);
-  await Promise.allSettled(Array.from({ length: 5 }, () => engine.transcribe(speech, asked({ timeoutMs: 50 }))));
-  now += 5_000;
-
-  const afterRest = engine.trouble!();
-  await assert.rejects(engine.warmUp(), /does not answer\. See/);
-  now += 5_000;
-  const afterTrial = engine.trouble!();
-  server.answerAll(USUAL);
-  await until('a response', () =>
-    engine.warmUp().then(
-      () => true,
-      () => void (now += 5_000),
-    ),
-  );
-
-  assert.match(afterRest!.message, /does not answer/);
-  assert.match(afterTrial!.message, /does not answer/);
-  assert.equal(engine.trouble!(), null);
-});
-
-test('error responses alone are not reported as trouble', async () => {
-  await using server = await openSpeechServer({ status: 500, body: 'no' });
-  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 6 });
-
-  await Promise.allSettled(Array.from({ length: 6 }, () => engine.transcribe(speech, asked())));
-  await assert.rejects(engine.transcribe(speech, asked()), /failed on this audio/);
-
-  assert.equal(engine.trouble!(), null);
-  assert.equal(server.requests.length, 7 * 3);
-});
+    await assert.rejects(engine.transcribe(speech, asked()), (error: EngineError) => {
+      assert.deepEqual(error.failure, failure);
+      return message.test(error.message);
+    });
+  });
+}
 
 test('at most `slots` requests are under way at once', async () => {
   await using server = await openSpeechServer('stall');

@@ -8,6 +8,8 @@ export type Call = {
   succeed(transcript: Transcript): void;
   fail(error: unknown): void;
   isOver(): boolean;
+  /** Processes that ended while they had it. */
+  deaths: number;
   /** Resolves when the call has ended: answered, failed, timed out or aborted. */
   over: Promise<void>;
 };
@@ -88,7 +90,15 @@ function openCall(piece: Pcm, { language, translateTo = null, timeoutMs, signal 
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   const succeed = (transcript: Transcript) => settle(() => resolve(transcript));
-  const call: Call = { piece, request: { language, translateTo }, succeed, fail, isOver: () => isOver, over };
+  const call: Call = {
+    piece,
+    request: { language, translateTo },
+    succeed,
+    fail,
+    isOver: () => isOver,
+    deaths: 0,
+    over,
+  };
   return { call, answered };
 }
 

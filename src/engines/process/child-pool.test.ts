@@ -4,6 +4,7 @@ import { asked, isEngineError } from '../../../test/fixtures/engine-conformance.
 import { killChildren } from '../../../test/fixtures/processes/children.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
+import type { EngineError } from '../engine.ts';
 import { ChildPool } from './child-pool.ts';
 
 const short = new Int16Array(16_000);
@@ -25,13 +26,24 @@ function openEnvironment() {
   return { pool, restarts: () => restarts, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }
 
-test('a process over its memory limit is killed, and another answers the next call', async () => {
+test('a call that ends three processes by their memory limit fails, and another process answers the next', async () => {
   await using fixture = openEnvironment();
 
-  await assert.rejects(fixture.pool.transcribe(long, asked()), isEngineError('engine_error'));
+  await assert.rejects(fixture.pool.transcribe(long, asked()), (error: EngineError) => error.failure.kind === 'died');
   const next = await fixture.pool.transcribe(short, asked());
 
   assert.equal(next.language, 'en');
+  assert.equal(fixture.restarts(), 3);
+});
+
+test('a call whose process is killed is given to another process', async () => {
+  await using fixture = openEnvironment();
+  await fixture.pool.transcribe(short, asked());
+
+  const given = fixture.pool.transcribe(short, asked());
+  await killChildren();
+
+  assert.equal((await given).language, 'en');
   assert.equal(fixture.restarts(), 1);
 });
 

@@ -13,9 +13,13 @@ export type PoolSettings = ChildSettings & {
   onRestart?: (() => void) | undefined;
 };
 
+// Three processes do not end by chance on the same piece.
+const DEATHS_MAX = 3;
+
 /**
- * `slots` processes that transcribe one piece at a time each. A process that crashes fails only the call it ran; the
- * pool starts another, after a delay that doubles with each failure in a row. A call that times out or is aborted kills
+ * `slots` processes that transcribe one piece at a time each. When a process crashes, another one gets its call, which
+ * fails when it has ended three processes; the pool starts another process, after a delay that doubles with each
+ * failure in a row. A call that times out or is aborted kills
  * its process, since native code cannot be interrupted.
  */
 export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
@@ -92,13 +96,42 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
       if (call === null) break;
       if (!child.isAlive()) this.#queue.putBack(call);
       else if (!call.isOver()) {
-        const end = await runCall(child, call, this.#settings.log);
+        const end = await this.#runCall(child, call);
         if (end !== 'crashed') hasAnswered = true;
         wasKilled = end === 'killed';
       }
     }
     await child.exited;
     return { hasAnswered, wasKilled };
+  }
+
+  async #runCall(child: Child, call: Call): Promise<'answered' | 'killed' | 'crashed'> {
+    const { buffer, byteOffset, byteLength } = call.piece;
+    const response = child.request(call.request, new Uint8Array(buffer, byteOffset, byteLength)).then(
+      (answer) => ({ answer, crash: null }),
+      (crash: unknown) => ({ answer: null, crash }),
+    );
+    const first = await Promise.race([response, call.over.then(() => null)]);
+    if (first === null) {
+      // The call timed out or was aborted while the process still works on it.
+      child.kill();
+      await response;
+      return 'killed';
+    }
+    const { answer, crash } = first;
+    if (answer === null) this.#giveToAnother(call, crash);
+    else if (answer.kind === 'done') call.succeed(answer.transcript);
+    else call.fail(failedOnAudio(answerReason(answer)));
+    return answer === null ? 'crashed' : 'answered';
+  }
+
+  /** The process may have ended for a reason of its own, such as a lack of memory. */
+  #giveToAnother(call: Call, crash: unknown): void {
+    call.deaths += 1;
+    this.#settings.log.warn({ cause: String(crash), deaths: call.deaths }, 'engine process ended during a call');
+    if (this.#isClosing) call.fail(closed());
+    else if (call.deaths >= DEATHS_MAX) call.fail(stoppedOnAudio(crash));
+    else if (!call.isOver()) this.#queue.putBack(call);
   }
 
   /**
@@ -117,31 +150,6 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
   async #unlessClosing(wait: Promise<void>): Promise<void> {
     await Promise.race([wait, this.#closing.promise]);
   }
-}
-
-async function runCall(child: Child, call: Call, log: Log): Promise<'answered' | 'killed' | 'crashed'> {
-  const { buffer, byteOffset, byteLength } = call.piece;
-  let end: 'answered' | 'killed' | 'crashed' | null = null;
-  const response = child.request(call.request, new Uint8Array(buffer, byteOffset, byteLength)).then(
-    (answer) => {
-      end ??= 'answered';
-      if (answer.kind === 'done') call.succeed(answer.transcript);
-      else call.fail(failedOnAudio(answerReason(answer)));
-    },
-    (cause: unknown) => {
-      end ??= 'crashed';
-      if (!call.isOver()) log.warn({ cause: String(cause) }, 'engine process ended during a call');
-      call.fail(stoppedOnAudio(cause));
-    },
-  );
-  await call.over;
-  if (end === null) {
-    // The call timed out or was aborted while the process still works on it.
-    end = 'killed';
-    child.kill();
-  }
-  await response;
-  return end;
 }
 
 function sleep(ms: number): Promise<void> {

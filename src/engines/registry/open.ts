@@ -71,7 +71,7 @@ export async function openFirstWorking<Opened extends AsyncDisposable & Pick<Eng
     }
   }
   throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`, {
-    failure: { kind: 'start' },
+    failure: { kind: 'model' },
   });
 }
 

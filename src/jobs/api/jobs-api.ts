@@ -10,6 +10,7 @@ import { openQueuePositions, type QueuePositions } from '../queue/queue-position
 import { Repeats } from '../repeats/repeats.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
+import { openPlanWaits, type PlanWaits } from '../waiting/plan-waits.ts';
 import { JobWebhooks } from './job-webhook.ts';
 import { openUploadAdmission, type UploadAdmission } from './upload-admission.ts';
 
@@ -26,7 +27,7 @@ export type JobsRuntime = StorageRuntime & {
   metrics?: JobMetrics;
 };
 
-/** The same with what the endpoints share: the limits of uploads, the guards of URLs, the positions in the queue. */
+/** The same with what the endpoints share: the limits of uploads, the guards of URLs, what queued jobs wait for. */
 export type JobsApi = JobsRuntime & {
   /** Limits the probes that run at once, in all and per account. */
   probes: FairSemaphore;
@@ -35,6 +36,7 @@ export type JobsApi = JobsRuntime & {
   jobWebhooks: JobWebhooks;
   positions: QueuePositions;
   repeats: Repeats;
+  waits: PlanWaits;
 };
 
 export function openJobsApi<Given extends JobsRuntime>(runtime: Given): Given & JobsApi {
@@ -47,5 +49,6 @@ export function openJobsApi<Given extends JobsRuntime>(runtime: Given): Given & 
     jobWebhooks: new JobWebhooks(runtime),
     positions: openQueuePositions(runtime),
     repeats: new Repeats(runtime),
+    waits: openPlanWaits(runtime),
   };
 }

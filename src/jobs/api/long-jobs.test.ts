@@ -152,7 +152,7 @@ test('a page of jobs with long options has at most 1 MiB, and all jobs are on on
 test('a stream reads jobs with long options 1 MiB at a time', async () => {
   const account = await fixture.account();
   const ids = await insertJobs(account, 40, { options: LONG_OPTIONS });
-  const source = jobSource(fixture.db, { shard: account.shard, accountId: account.id });
+  const source = jobSource(fixture.db, { shard: account.shard, accountId: account.id }, fixture.waits);
 
   const rows = await source.page({ at: '-infinity', id: '' }, 500);
   const onPage = source.countOfPage!(rows);

@@ -11,15 +11,9 @@ import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
 import type { Job } from '../job.ts';
 import { findLiveSession } from '../live/rows/live-store.ts';
 import { jobHeadOr404, jobOr404 } from '../own-job.ts';
-import {
-  jobSchema,
-  jobStreamSchema,
-  TRANSCRIPT_MEDIA,
-  transcribeForm,
-  transcribeJson,
-  transcriptSchema,
-} from '../schemas.ts';
+import { jobSchema, TRANSCRIPT_MEDIA, transcribeForm, transcribeJson, transcriptSchema } from '../schemas.ts';
 import { listRoute } from '../search/list-route.ts';
+import { jobStreamSchema } from '../stream/event-schema.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
 import { JobWaits, MAX_WAIT_SECONDS } from '../stream/wait.ts';
@@ -97,12 +91,15 @@ function readRoute(api: JobsApi): Route {
     schema: { params: jobId, query: Type.Object({ wait: Type.Optional(waitSchema) }), answers: { 200: jobSchema } },
     async handle({ params: { id }, query: { wait = 0 }, ...call }) {
       const job = wait > 0 ? await waits.read(call, id, wait) : await jobOr404(api.db, call.account, id, call.memory);
-      return {
-        status: 200,
-        body: { ...showWaitingJob(job, await api.positions.of(job)), ...(await liveStateOf(api, job)) },
-      };
+      return { status: 200, body: { ...(await showQueued(api, job)), ...(await liveStateOf(api, job)) } };
     },
   });
+}
+
+/** A job with its position in the queue, and with what it waits for beside its turn. */
+async function showQueued({ positions, waits }: JobsApi, job: Job) {
+  const [[shown], position] = await Promise.all([waits.addTo([job]), positions.of(job)]);
+  return showWaitingJob(shown!, position);
 }
 
 /** Where a live session is that has not ended. */
@@ -112,7 +109,7 @@ async function liveStateOf({ db }: Pick<JobsApi, 'db'>, job: Job) {
   return { live: { connected: row.isConnected, offset_seconds: durationMs(row.options, row.durableBytes) / 1000 } };
 }
 
-function changeRoute({ db, positions }: JobsApi): Route {
+function changeRoute(api: JobsApi): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/v1/jobs/:id',
@@ -137,9 +134,9 @@ function changeRoute({ db, positions }: JobsApi): Route {
       // The name may be written with escapes: then numbers with more digits than a double are rounded.
       const text = body.metadata === null ? null : (memberText(bodyText, 'metadata') ?? JSON.stringify(body.metadata));
       if (text !== null && Buffer.byteLength(text) > METADATA_BYTES) throw fieldTooLarge('metadata', METADATA_BYTES);
-      const job = await changeMetadata(db, call, id, text);
+      const job = await changeMetadata(api.db, call, id, text);
       note({ job_id: id });
-      return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
+      return { status: 200, body: await showQueued(api, job) };
     },
   });
 }

@@ -116,13 +116,13 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   if (early !== null) return early.answer(job);
   const { madeSecret } = received;
   const secret = madeSecret === null ? {} : { webhook_secret: madeSecret };
-  if (request.isAsync) return format.answerOpen(job, secret);
+  if (request.isAsync) return format.answerOpen(await withWait(api, job), secret);
   await waitAtMost(api.clock, completion.ended, api.config.syncWaitMs, call.signal);
   const key = { shard: account.shard, accountId: account.id, id };
   const isUnanswered = call.signal.aborted;
   if (repeatable !== null && (isUnanswered || received.kind === 'resume')) await api.repeats.end(key, isUnanswered);
   const ended = await findJob(api.db, key, { withWords: request.readsWords ?? false });
-  return answerEnded(ended ?? job, { request, secret }, format);
+  return answerEnded(await withWait(api, ended ?? job), { request, secret }, format);
 
   /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
   async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
@@ -137,6 +137,11 @@ export async function transcribe<Request extends UploadRequest, Result extends A
       if (repeatable !== null) api.repeats.made(repeatable);
     }
   }
+}
+
+async function withWait({ waits }: JobsApi, job: Job): Promise<Job> {
+  const [shown] = await waits.addTo([job]);
+  return shown!;
 }
 
 function rethrowDiskFull(cause: unknown): never {

@@ -1,20 +1,23 @@
 import { creditRates } from '../../config/rates.ts';
 import { logFailure } from '../../db/database.ts';
+import { EngineAwayError } from '../../engines/presence/engine-presence.ts';
 import { faultOf } from '../../rules/fault.ts';
+import type { WaitingFor } from '../../rules/jobs/job-state.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import { endJob } from '../end/end.ts';
 import type { RunningJob } from '../end/end-store.ts';
 import { type Growth, growHold, openHold } from '../end/hold.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
 import { endOrphan } from '../live/orphan.ts';
-import { type Claim, handBackJob } from '../queue/lease-store.ts';
+import { type Claim, handBackJob, returnWaitingJob } from '../queue/lease-store.ts';
 import type { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
+import { KeptPieces } from '../waiting/kept-pieces.ts';
 import { type LeaseKeeper, LeaseLostError } from '../work/lease-keeper.ts';
 import { retryWhileAway } from '../work/retry-while-away.ts';
 import { type Place, StopError } from '../work/work-loop.ts';
 import { openPartialResults, type PartialResults } from './partial-results.ts';
-import { type LimitedEngine, type PipelineRuntime, runPipeline } from './pipeline.ts';
+import { type LimitedEngine, type PieceResult, type PipelineRuntime, runPipeline } from './pipeline.ts';
 import type { TranscriberRuntime } from './transcriber-runtime.ts';
 
 /** The job was canceled, or another worker ended it. */
@@ -62,6 +65,7 @@ class Execution {
   readonly #lost = new AbortController();
   readonly #signal: AbortSignal;
   readonly #partialResults: PartialResults;
+  readonly #kept: KeptPieces<PieceResult>;
   /** Nothing was written to the job's row since the claim, but for its lease. */
   #isUnchanged = true;
   #progress = 0;
@@ -75,6 +79,7 @@ class Execution {
     this.#rate = creditRates(runtime.config)[job.plan];
     this.#signal = AbortSignal.any([place.signal, this.#lost.signal]);
     this.#partialResults = openPartialResults(job, runtime);
+    this.#kept = new KeptPieces(limited.engine.name);
   }
 
   async run(): Promise<void> {
@@ -89,6 +94,7 @@ class Execution {
       this.#finish(await this.#writeEnd(outcome));
     } catch (cause) {
       if (cause instanceof StopError) return await this.#handBack();
+      if (cause instanceof EngineAwayError) return await this.#wait('engine');
       if (cause instanceof EndedElsewhereError) return this.#stopAfterEnd();
       if (!(cause instanceof LeaseLostError)) throw cause;
       log.warn({ job_id: job.id, attempt: job.attempts }, 'a lease was lost; the result of this attempt is discarded');
@@ -108,9 +114,14 @@ class Execution {
     using completion = this.#runtime.completions.subscribe(this.#job);
     void completion.ended.then(() => this.#lost.abort(new EndedElsewhereError()));
     try {
+      if (this.#job.lease > 1)
+        await this.#retryWhileAway({ waits: 'the kept pieces of a job' }, () =>
+          this.#kept.read(this.#runtime.db, this.#job),
+        );
       return await this.#retryWhileAway(AUDIO, () => runPipeline(this.#job, this.#limited, runtime, this.#signal));
     } catch (cause) {
       this.#signal.throwIfAborted();
+      if (cause instanceof EngineAwayError) throw cause;
       this.#runtime.log.error({ job_id: this.#job.id, err: cause }, 'a job failed by a fault of the service');
       const message = 'The transcription failed by a fault of the service. Send the audio again.';
       return { kind: 'failed', type: 'engine_error', message, model: engine.name };
@@ -122,6 +133,7 @@ class Execution {
     const rate = this.#rate;
     return {
       ...this.#runtime,
+      kept: this.#kept,
       leavePlace: this.#place.leave,
       onProgress: (progress) => {
         this.#progress = progress;
@@ -206,6 +218,21 @@ class Execution {
     const { shard, id, audioKey } = this.#job;
     if (this.#runtime.config.audioRetentionHours > 0 || audioKey === null) return;
     this.#runtime.eraser.add({ shard, id, audioKey });
+  }
+
+  /** Returns the job to the queue with what is done of it: it is started again when what it waits for is there. */
+  async #wait(waitingFor: WaitingFor): Promise<void> {
+    const { db, log } = this.#runtime;
+    const fields = { job_id: this.#job.id, waiting_for: waitingFor };
+    try {
+      // What can be read is charged if the job is canceled while it waits.
+      await this.#partialResults.close();
+      await this.#kept.store(db, this.#job);
+      const returned = await returnWaitingJob(db, this.#job);
+      log.info({ ...fields, returned, progress: this.#progress }, 'a job waits');
+    } catch (err) {
+      logFailure(log, err, 'returning a job that waits', fields);
+    }
   }
 
   /** While the database is away nobody waits for it: the lease ends by itself. */

@@ -11,6 +11,7 @@ import {
 } from '../../engines/engine.ts';
 import type { Heard } from '../../engines/evidence/heard.ts';
 import { transcribeSpeech } from '../../engines/evidence/transcribe-speech.ts';
+import { EngineAwayError } from '../../engines/presence/engine-presence.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import { SegmentOrder } from '../../rules/channels/segment-order.ts';
@@ -29,6 +30,7 @@ import { findChannelSpeakers } from '../speakers/find-channel-speakers.ts';
 import type { SpeakerTime } from '../speakers/label-transcript.ts';
 import { Recordings } from '../speakers/recording.ts';
 import { LanguageCount, missingWordTimes, placeSegments, segmentsJson, textOf } from '../transcript.ts';
+import type { KeptPieces } from '../waiting/kept-pieces.ts';
 import { audioWarnings, countSamples, coverPieces, type Decoded, endWarnings, openJobAudio } from './job-audio.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
@@ -53,6 +55,8 @@ export type PipelineRuntime = TranscriberRuntime & {
   leavePlace: () => void;
   /** Called with 0 to 0.99 while what follows transcription goes on. */
   onProgress: (progress: number) => void;
+  /** The pieces that are done already, and those that will be. */
+  kept: KeptPieces<PieceResult>;
 };
 
 /**
@@ -71,7 +75,7 @@ const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 
 /**
  * Decodes, splits and transcribes a job's audio, and joins the transcripts. Failures of the audio or the engine are
- * outcomes. Rejects when the signal aborts, when the storage is away, and on bugs of the service.
+ * outcomes. Rejects when the signal aborts, when the engine or the storage is away, and on bugs of the service.
  */
 export async function runPipeline(
   job: ClaimedJob,
@@ -119,6 +123,7 @@ export async function runPipeline(
     return completed(job, engine, { ...(await findChannelSpeakers(transcript, recorded, search)), ...known });
   } catch (cause) {
     signal.throwIfAborted();
+    if (cause instanceof EngineAwayError) throw cause;
     if (cause instanceof AudioGoneError) return failed(engine, 'engine_error', `${cause.message} Send it again.`);
     if (cause instanceof AudioError) return failed(engine, 'unprocessable_audio', cause.message);
     if (cause instanceof EngineError) return failed(engine, cause.type, cause.message);
@@ -149,17 +154,22 @@ async function transcribePieces(
     ahead: engine.slots + 1,
     abort: () => unfinished.abort(),
     work: async ({ samples, ...piece }) => {
+      const kept = runtime.kept.find(piece, samples.length);
+      if (kept !== null) return kept;
       const timeoutMs = baseMs + (perAudioSecondMs * samples.length) / SAMPLE_RATE;
       const options = { ...contextOf(job.options), language: job.language, timeoutMs, signal: pieceSignal, semaphore };
       const speech = (await runtime.detector?.find(samples, pieceSignal)) ?? null;
       const heard = await transcribeSpeech(engine, samples, speech, options);
-      return { ...piece, end: endSample({ ...piece, samples }), heard };
+      const result = { ...piece, end: endSample({ ...piece, samples }), heard };
+      runtime.kept.add(result, samples.length);
+      return result;
     },
   });
   return await joinResults(job, results, transcription, runtime.onPiece);
 }
 
-type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; heard: Heard };
+/** What came of a piece, before replacements: JSON. */
+export type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; heard: Heard };
 
 /** Puts the segments of the pieces in order, and reports how far the job has come. */
 async function joinResults(

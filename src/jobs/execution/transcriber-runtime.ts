@@ -3,6 +3,7 @@ import type { Engine } from '../../engines/engine.ts';
 import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
 import type { JobMetrics } from '../job.ts';
 import type { Holder } from '../queue/lease-store.ts';
 
@@ -10,7 +11,8 @@ export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 
 /** What a transcriber's worker loop and the jobs that it executes run on. */
 export type TranscriberRuntime = StorageRuntime & {
-  engines: { lite: Engine; pro: Engine };
+  /** Jobs of a plan whose engine is away are not claimed. */
+  engines: Record<Plan, Engine>;
   /** Finds the speech: the engine is given nothing else, and its text is compared with it. Absent without its model. */
   detector?: VoiceDetector | null;
   /** Null on a node without the speaker model. */

@@ -55,7 +55,19 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
   const job = await fixture.ended(account, id);
 
   assert.deepEqual(Object.keys(job), [
-    ...['id', 'status', 'plan', 'model', 'language', 'translated_to', 'audio', 'metadata', 'options', 'text'],
+    ...[
+      'id',
+      'status',
+      'waiting_for',
+      'plan',
+      'model',
+      'language',
+      'translated_to',
+      'audio',
+      'metadata',
+      'options',
+      'text',
+    ],
     ...['segments', 'speakers', 'warnings', 'error', 'cost', 'progress', 'created_at', 'started_at', 'completed_at'],
     'expires_at',
   ]);

@@ -1,5 +1,6 @@
 import type { Engine } from '../../engines/engine.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
+import { PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import type { ClaimedJob } from '../job.ts';
 import { claimNextJobs } from '../queue/claim.ts';
@@ -17,7 +18,10 @@ import type { TranscriberRuntime } from './transcriber-runtime.ts';
 // transcribed in its place.
 const JOBS_PER_PLACE = 2;
 
-/** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. */
+/**
+ * Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. The engines
+ * are watched by the caller.
+ */
 export async function startTranscriber(runtime: TranscriberRuntime): Promise<{ stop(): Promise<void> }> {
   const { db, config } = runtime;
   const completions = await openCompletionWaiter(runtime);
@@ -33,7 +37,7 @@ export async function startTranscriber(runtime: TranscriberRuntime): Promise<{ s
     channel: 'jobs_due',
     places,
     most: JOBS_PER_PLACE * places,
-    claim: (free) => claimNextJobs(runtime, free),
+    claim: (free) => claimNextJobs({ ...runtime, plans: presentPlans(runtime.engines) }, free),
     execute: (job, place) => executeJob(job, engines[job.plan], shared, place),
   });
   const stopping = new AbortController();
@@ -46,6 +50,11 @@ export async function startTranscriber(runtime: TranscriberRuntime): Promise<{ s
       await Promise.all([completions.close(), leases.close(), eraser.close()]);
     },
   };
+}
+
+/** The plans whose engine works. */
+function presentPlans(engines: TranscriberRuntime['engines']): Plan[] {
+  return PLANS.filter((plan) => !engines[plan].absence?.());
 }
 
 /** Limits each engine to its slots, with one semaphore where both plans share an engine. */

@@ -83,6 +83,26 @@ export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boo
   return changed === 1;
 }
 
+/**
+ * Returns a job to the queue until what it waits for is there: as `handBackJob`, but with the progress that its kept
+ * pieces make.
+ */
+export async function returnWaitingJob(sql: Sql, claim: Claim): Promise<boolean> {
+  const changed = await sql.run({
+    name: 'return_waiting_job',
+    text: `
+      with clock as (
+        select clock_timestamp() as moment
+      )
+      update jobs
+      set state = 'queued', started_at = null, holder = null, attempts = attempts - 1, next_at = (select moment from clock)
+      where shard = $1 and id = $2 and lease = $3 and state = 'processing'`,
+    values: [claim.shard, claim.id, claim.lease],
+  });
+  if (changed === 1) notifyReturned(sql, [claim.id]);
+  return changed === 1;
+}
+
 /** Jobs whose lease has ended, at most 1,000, and the database's time at which they were read. */
 export async function findLapsedJobs(sql: Sql): Promise<(JobKey & { moment: Date })[]> {
   return await sql.rows({

@@ -64,3 +64,43 @@ export async function findPieces(
     values: [job.shard, job.id, leaseOfPieces(job), firstNumber, limit],
   });
 }
+
+// No attempt has this number.
+const LEASE_OF_KEPT = -1;
+const PIECES_PER_WRITE = 100;
+
+/**
+ * Keeps what came of the pieces of a job that is returned to the queue, for its next execution. Keeps nothing when the
+ * lease was lost. They are deleted with the job's other pieces.
+ * @param pieces  JSON texts, the same at the same place in each execution
+ */
+export async function keepPieces(sql: Sql, claim: Claim, pieces: readonly string[]): Promise<void> {
+  for (let first = 0; first < pieces.length; first += PIECES_PER_WRITE) {
+    await sql.run({
+      name: 'keep_job_pieces',
+      text: `
+        insert into job_pieces (shard, job_id, lease, number, segments)
+        select shard, id, ${LEASE_OF_KEPT}, $4 + piece.position - 1, piece.result
+        from jobs
+        cross join unnest($5::text[]) with ordinality as piece (result, position)
+        where shard = $1 and id = $2 and lease = $3 and state = 'processing'
+        on conflict (shard, job_id, lease, number) do update
+        set segments = excluded.segments`,
+      values: [claim.shard, claim.id, claim.lease, first, pieces.slice(first, first + PIECES_PER_WRITE)],
+    });
+  }
+}
+
+/** What `keepPieces` kept of a job, in order. */
+export async function findKeptPieces(sql: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<string[]> {
+  const rows = await sql.rows<{ result: string }>({
+    name: 'find_kept_pieces',
+    text: `
+      select segments as result
+      from job_pieces
+      where shard = $1 and job_id = $2 and lease = ${LEASE_OF_KEPT}
+      order by number`,
+    values: [shard, id],
+  });
+  return rows.map(({ result }) => result);
+}

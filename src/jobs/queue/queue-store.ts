@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
 import type { Waiting } from '../../rules/jobs/next-jobs.ts';
 import { type ClaimedJob, type Job, NO_RESULT } from '../job.ts';
 import { notifyChanged } from '../notify.ts';
@@ -16,8 +17,13 @@ type HeadRow = { class: 'returned' | 'waiting'; shard: number; accountId: string
 /**
  * The returned jobs, oldest first, and the accounts with waiting jobs in turn, each with its oldest jobs; null when no
  * job is queued. Reads at most `limit` returned jobs, accounts, and jobs of each account, however many there are.
+ * @param plans  whose jobs are read; null: all
  */
-export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead | null> {
+export async function readQueueHead(
+  sql: Sql,
+  limit: number,
+  plans: readonly Plan[] | null = null,
+): Promise<QueueHead | null> {
   const rows = await sql.rows<HeadRow>({
     name: 'read_queue_head',
     isBrief: true,
@@ -26,7 +32,7 @@ export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead 
       with returned as (
         select shard, account_id, array[id] as ids, created_at as since
         from jobs
-        where state = 'queued' and lease > 0
+        where state = 'queued' and lease > 0 and ($2::text[] is null or plan = any($2))
         order by created_at, id
         limit $1
       ), waiting as (
@@ -34,12 +40,16 @@ export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead 
             select id
             from jobs
             where jobs.shard = queue.shard and jobs.account_id = queue.account_id and state = 'queued' and lease = 0
-              and audio_key is not null
+              and audio_key is not null and ($2::text[] is null or plan = any($2))
             order by created_at, id
             limit $1
           ) as ids, last_started_at as since
         from job_queues as queue
-        where waiting > 0
+        where waiting > 0 and ($2::text[] is null or exists (
+          select from jobs
+          where jobs.shard = queue.shard and jobs.account_id = queue.account_id and state = 'queued' and lease = 0
+            and audio_key is not null and plan = any($2)
+        ))
         order by last_started_at nulls first, shard, account_id
         limit $1
       ), head as (
@@ -50,7 +60,7 @@ export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead 
       select class, shard, account_id as "accountId", ids, clock_timestamp() as moment
       from head
       order by class, since nulls first, shard, account_id, ids`,
-    values: [limit],
+    values: [limit, plans],
   });
   if (rows.length === 0) return null;
   const queues = rows.map((row) => ({ ...row, jobs: row.ids.map((id) => ({ shard: row.shard, id })) }));

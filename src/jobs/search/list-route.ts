@@ -13,6 +13,7 @@ import { isComparable } from '../../rules/search/metadata-pairs.ts';
 import { namePattern } from '../../rules/search/name-pattern.ts';
 import { jobInListSchema, jobListSchema } from '../schemas.ts';
 import { showJobInList } from '../view.ts';
+import { openPlanWaits, type PlanWaits } from '../waiting/plan-waits.ts';
 import { findListEnd, type JobFilter, listJobs } from './list-store.ts';
 
 const MAX_PAIRS = 3;
@@ -47,7 +48,8 @@ const listQuery = Type.Object({
 });
 
 /** GET /v1/jobs. */
-export function listRoute({ db }: Runtime): Route {
+export function listRoute({ db, clock }: Runtime): Route {
+  const waits = openPlanWaits({ db, clock });
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs',
@@ -60,7 +62,7 @@ export function listRoute({ db }: Runtime): Route {
     tag: 'Transcription',
     schema: { query: listQuery, answers: { 200: jsonOrCsv(jobListSchema) } },
     async handle({ account, query, header }) {
-      const body = await readPage(db, account, query);
+      const body = await readPage({ db, waits }, account, query);
       const wish = { format: query.format, accept: header('accept') };
       return jsonOrCsvAnswer(wish, { name: 'jobs', row: jobInListSchema, body });
     },
@@ -69,7 +71,11 @@ export function listRoute({ db }: Runtime): Route {
 
 type JobPage = Page<Static<typeof jobInListSchema>>;
 
-async function readPage(db: Database, account: Account, query: Static<typeof listQuery>): Promise<JobPage> {
+async function readPage(
+  { db, waits }: { db: Database; waits: PlanWaits },
+  account: Account,
+  query: Static<typeof listQuery>,
+): Promise<JobPage> {
   const { limit } = query;
   const filter = readFilter(query);
   const beforeId = decodeCursor('job', query.cursor);
@@ -81,7 +87,8 @@ async function readPage(db: Database, account: Account, query: Static<typeof lis
   const readsAll = filter.filename !== null || pair !== null;
   const fromId = readsAll ? await findListEnd(db, owner, { beforeId, pair, limit: MAX_JOBS_READ }) : null;
   const rows = await listJobs(db, owner, filter, { limit: limit + 1, beforeId, fromId });
-  const page = pageOf(rows, Math.min(limit, countFitting(rows)), showJobInList);
+  const shown = await waits.addTo(rows);
+  const page = pageOf(shown, Math.min(limit, countFitting(rows)), showJobInList);
   if (page.has_more || fromId === null) return page;
   return { ...page, has_more: true, next_cursor: encodeCursor(fromId) };
 }

@@ -10,12 +10,13 @@ import { findPieces, leaseOfPieces } from '../queue/piece-store.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import type { JobKey } from '../store.ts';
 import { showError } from '../view.ts';
+import type { PlanWaits } from '../waiting/plan-waits.ts';
 import { readHeldJob } from './held-job.ts';
 import type { JobSubscription } from './job-notifications.ts';
 import { orUndefinedWhileAway } from './while-away.ts';
 
 /** What the events of jobs are read by. */
-type JobEventSources = Runtime & { positions: QueuePositions; memory: AnswerMemory };
+type JobEventSources = Runtime & { positions: QueuePositions; waits: PlanWaits; memory: AnswerMemory };
 
 // Below the 60 s after which proxies commonly close an idle connection.
 const KEEP_ALIVE_MS = 15_000;
@@ -67,9 +68,11 @@ async function* eventsOf(runtime: JobEventSources, job: Job, sent: Sent): AsyncG
 
 async function* statusEvents(runtime: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
   const position = await orUndefinedWhileAway(runtime.positions.of(job));
+  const [shown] = (await orUndefinedWhileAway(runtime.waits.addTo([job]))) ?? [job];
   const status = writeJson({
     id: job.id,
     status: job.state,
+    ...(shown?.wait && { waiting_for: shown.wait.waitingFor, waiting_since: shown.wait.since.toISOString() }),
     ...(position && { queue_position: position }),
     error: showError(job),
   });

@@ -7,6 +7,7 @@ import { deleteOldChanges } from '../../audit/store.ts';
 import type { Runtime } from '../../db/runtime.ts';
 import { deleteInBatches, SWEEP_BATCH } from '../../db/statements/batched-delete.ts';
 import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
+import { expireWaiting } from '../../jobs/execution/expire-waiting.ts';
 import { sweepLiveSessions } from '../../jobs/live/sweep-live.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
@@ -16,9 +17,11 @@ import { eraseExpiredJobs } from '../../jobs/retention/expiry.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
+import { countQueued } from '../../jobs/waiting/wait-store.ts';
 import { eraseAccounts } from '../../operator/erase-accounts.ts';
 import { readServerVersion } from '../../operator/version-store.ts';
-import type { Metrics } from '../../platform/metrics.ts';
+import { jobMetrics, type Metrics } from '../../platform/metrics.ts';
+import { WAITING_FOR } from '../../rules/jobs/job-state.ts';
 import { USAGE_HOURS_KEPT_DAYS } from '../../rules/jobs/usage-range.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
@@ -48,7 +51,7 @@ export async function start(context: Runtime & { metrics: Metrics }): Promise<Ru
   const runtime = { ...context, storage: await openStorage(context.config) };
   const stopping = new AbortController();
   const tasks = [
-    ...retentionTasks(runtime, stopping.signal),
+    ...retentionTasks(runtime, context.metrics, stopping.signal),
     ledgerTask(runtime, stopping.signal),
     queueCountTask(runtime, stopping.signal),
   ];
@@ -63,7 +66,7 @@ export async function start(context: Runtime & { metrics: Metrics }): Promise<Ru
   };
 }
 
-function retentionTasks(runtime: StorageRuntime, signal: AbortSignal): Task[] {
+function retentionTasks(runtime: StorageRuntime, metrics: Metrics, signal: AbortSignal): Task[] {
   const { config, db, clock } = runtime;
   const limit = SWEEP_BATCH;
   const keepDays = { lite: config.retentionDaysLite, pro: config.retentionDaysPro };
@@ -94,6 +97,11 @@ function retentionTasks(runtime: StorageRuntime, signal: AbortSignal): Task[] {
       name: 'jobs whose time is over',
       everyMs: MS_PER_MINUTE,
       run: () => sumShards((shard) => eraseExpiredJobs(runtime, { shard, signal }), signal),
+    },
+    {
+      name: 'jobs that waited too long',
+      everyMs: MS_PER_MINUTE,
+      run: () => expireWaiting({ ...runtime, metrics: jobMetrics(metrics) }),
     },
     {
       name: 'live sessions that ended',
@@ -192,13 +200,21 @@ async function repeat(task: Task, { log, clock }: Runtime, signal: AbortSignal):
 }
 
 async function measureBacklogs({ db, metrics }: Runtime & { metrics: Metrics }): Promise<void> {
-  const [jobs, deliveries, version] = await Promise.all([
+  const [jobs, queued, deliveries, version] = await Promise.all([
     measureJobBacklog(db),
+    countQueued(db),
     measureDeliveryBacklog(db),
     readServerVersion(db),
   ]);
   metrics.jobsDue.set(jobs.due);
   metrics.jobsOldestDueSeconds.set(jobs.oldestDueSeconds);
+  for (const reason of WAITING_FOR) {
+    const waiting = queued.filter(({ waitingFor }) => waitingFor === reason);
+    metrics.jobsWaiting.set(
+      { reason },
+      waiting.reduce((sum, plan) => sum + plan.jobs, 0),
+    );
+  }
   metrics.deliveriesPastDue.set(deliveries.due);
   metrics.deliveriesOldestDueSeconds.set(deliveries.oldestDueSeconds);
   // An upgrade while this process runs leaves one label.

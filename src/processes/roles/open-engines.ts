@@ -1,36 +1,20 @@
 import { dataPaths } from '../../config/settings.ts';
-import type { Engine } from '../../engines/engine.ts';
+import { type Engine, EngineError } from '../../engines/engine.ts';
 import type { EngineOptions } from '../../engines/engine-options.ts';
 import type { EngineSpec } from '../../engines/engine-spec.ts';
+import { EnginePresence } from '../../engines/presence/engine-presence.ts';
+import { LazyEngine } from '../../engines/presence/lazy-engine.ts';
 import { type OpenedEngine, openWorkingEngine } from '../../engines/registry/open.ts';
-import { engineStatus } from './engine-health.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
 import type { RoleContext } from './role.ts';
 
-// An engine may be installed, or a remote one come up, while the service runs.
-const RETRY_ENGINE_MS = 5_000;
-
-export type Engines = { lite: Engine; pro: Engine };
+/** The engines of both plans; the same one where the plans name the same. */
+export type Engines = Record<Plan, EnginePresence>;
 type Hooks = { onRestart(engine: string): void };
-type Context = Pick<RoleContext, 'config' | 'log' | 'clock' | 'report'>;
+type Context = Pick<RoleContext, 'config' | 'log' | 'clock'>;
 
-/** The engines of both plans, after each has decoded some audio; null if the signal aborts before. */
-export async function waitForEngines(context: Context, hooks: Hooks, signal: AbortSignal): Promise<Engines | null> {
-  let lastReason = '';
-  while (!signal.aborted) {
-    try {
-      return await openEngines(context, hooks);
-    } catch (error) {
-      const reason = (error as Error).message;
-      context.report(engineStatus([error]));
-      if (reason !== lastReason) context.log.warn({ err: error }, 'no engine yet; jobs wait');
-      lastReason = reason;
-      await context.clock.sleep(RETRY_ENGINE_MS, signal);
-    }
-  }
-  return null;
-}
-
-async function openEngines({ config, log }: Pick<Context, 'config' | 'log'>, hooks: Hooks): Promise<Engines> {
+/** The engines of both plans. Each is opened by its first probe: until then it is away, as one that does not work. */
+export function openEngines({ config, log, clock }: Context, hooks: Hooks): Engines {
   const options: EngineOptions = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,
@@ -40,22 +24,34 @@ async function openEngines({ config, log }: Pick<Context, 'config' | 'log'>, hoo
     log,
     ...hooks,
   };
-  const lite = await openWorkingEngine(config.engineLite, options);
-  // Plans that name the same engine share its processes: a second model would only cost memory.
-  if ([config.engineLite, lite.spec].some((spec) => isSame(spec, config.enginePro))) return shared(lite);
-  try {
-    const pro = await openWorkingEngine(config.enginePro, options);
-    if (!isSame(pro.spec, lite.spec)) return { lite: lite.engine, pro: pro.engine };
-    await pro.engine[Symbol.asyncDispose]();
-    return shared(lite);
-  } catch (error) {
-    await lite.engine[Symbol.asyncDispose]();
-    throw error;
-  }
+  const opened: OpenedEngine[] = [];
+  const present = (wanted: EngineSpec | null) => {
+    const open = () => openShared(wanted, options, opened);
+    const engine = new LazyEngine({ name: nameOf(wanted), slots: options.slots, open });
+    return new EnginePresence(engine, { clock, log, absence: { sinceMs: clock.now(), cause: isStarting() } });
+  };
+  const lite = present(config.engineLite);
+  return { lite, pro: isSame(config.engineLite, config.enginePro) ? lite : present(config.enginePro) };
 }
 
-function shared({ engine }: OpenedEngine): Engines {
-  return { lite: engine, pro: engine };
+/** Plans that get the same engine share its processes: a second model would only cost memory. */
+async function openShared(wanted: EngineSpec | null, options: EngineOptions, opened: OpenedEngine[]): Promise<Engine> {
+  const named = opened.find(({ spec }) => isSame(spec, wanted));
+  if (named) return named.engine;
+  const working = await openWorkingEngine(wanted, options);
+  const same = opened.find(({ spec }) => isSame(spec, working.spec));
+  if (same) await working.engine[Symbol.asyncDispose]();
+  else opened.push(working);
+  return (same ?? working).engine;
+}
+
+function isStarting(): EngineError {
+  return new EngineError('engine_error', 'The speech engine is starting.', { failure: { kind: 'start' } });
+}
+
+function nameOf(spec: EngineSpec | null): string {
+  if (spec === null) return 'none';
+  return 'model' in spec && spec.model !== null ? spec.model : spec.kind;
 }
 
 function isSame(one: EngineSpec | null, other: EngineSpec | null): boolean {

@@ -1,15 +1,15 @@
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import { dataPaths } from '../../config/settings.ts';
+import type { EnginePresence } from '../../engines/presence/engine-presence.ts';
 import { openSpeakerFinder } from '../../engines/speakers/speakers.ts';
 import { openVoiceDetector } from '../../engines/vad/vad.ts';
-import { reportEngine } from '../../jobs/api/engine-store.ts';
 import { startTranscriber } from '../../jobs/execution/worker.ts';
 import { startFetcher } from '../../jobs/fetch/fetcher.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { jobMetrics } from '../../platform/metrics.ts';
-import { PLANS } from '../../rules/accounts/plan.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
-import { watchEngines } from './engine-health.ts';
-import { type Engines, waitForEngines } from './open-engines.ts';
+import { EngineReports } from './engine-reports.ts';
+import { openEngines } from './open-engines.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
 // Else each claim is planned again as soon as the jobs have statistics, which takes as long as the claim itself.
@@ -17,12 +17,12 @@ export const plansOnce = true;
 // Each wakes the listeners of every process. While jobs are short, the ends of several are announced together.
 export const notifyIntervalMs = 8;
 
-const REPORT_RETRY_MS = 5_000;
+const POLL_MS = 100;
 
-/** Fetches audio for jobs, and transcribes queued jobs. Without an engine it waits for one; /readyz says what to do. */
+/** Fetches audio for jobs, and transcribes queued jobs. Jobs whose engine is away wait; /readyz says what to do. */
 export async function start(context: RoleContext): Promise<RunningRole> {
   const stopping = new AbortController();
-  const { config, db, log, clock, metrics, report } = context;
+  const { config, db, log, clock, metrics } = context;
   const storage = await openStorage(config);
   const tools = { folder: config.toolsDir };
   const fetcher = await startFetcher({
@@ -38,17 +38,16 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   });
   const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
 
-  const running = waitForEngines(context, { onRestart }, stopping.signal).then(async (opened) => {
-    if (!opened) return null;
-    const modelsDir = dataPaths(config.dataDir).models;
-    const speakerFinder = await openSpeakerFinder({ modelsDir, openScratch: storage.openScratch, tools, log });
-    await reportEngines(context, opened, speakerFinder !== null, stopping.signal);
-    const about = [...new Set([opened.lite.name, opened.pro.name])].join(', ');
-    const { engines, watching } = watchEngines(
-      opened,
-      { clock, log, report: (status) => report({ ...status, about }) },
-      stopping.signal,
-    );
+  const engines = openEngines(context, { onRestart });
+  const watched = [...new Set([engines.lite, engines.pro])];
+  const watching = Promise.all(watched.map((engine) => engine.watch(stopping.signal)));
+  const modelsDir = dataPaths(config.dataDir).models;
+  const speakerFinder = await openSpeakerFinder({ modelsDir, openScratch: storage.openScratch, tools, log });
+  const reports = new EngineReports(engines, { ...context, holder: context.order.holder }, speakerFinder !== null);
+  const reporting = reports.run(stopping.signal);
+
+  const running = untilOneWorks(watched, clock, stopping.signal).then(async () => {
+    if (stopping.signal.aborted) return null;
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
     const worker = await startTranscriber({
       db,
@@ -63,41 +62,28 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       metrics: jobMetrics(metrics),
       holder: context.order.holder,
     });
-    return { engines, detector, worker, watching };
+    return { detector, worker };
   });
   // A failure here is ours: the process ends, its log says why, and the parent starts it again.
-  running.catch((error: unknown) => {
+  Promise.all([running, watching, reporting]).catch((error: unknown) => {
     log.error({ err: error }, 'transcriber did not start');
     process.exit(1);
   });
 
   return {
+    measure: async () => reports.measure(),
     async stop() {
       stopping.abort();
-      const [started] = await Promise.all([running, fetcher.stop()]);
+      const [started] = await Promise.all([running, fetcher.stop(), reporting]);
       await started?.worker.stop();
-      await started?.watching;
+      await watching;
       await started?.detector?.[Symbol.asyncDispose]();
-      await started?.engines.lite[Symbol.asyncDispose]();
-      if (started && started.engines.pro !== started.engines.lite) await started.engines.pro[Symbol.asyncDispose]();
+      for (const engine of watched) await engine[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Before the role is ready: from then on the API refuses what the engines cannot do. */
-async function reportEngines(
-  { db, clock, log }: RoleContext,
-  engines: Engines,
-  canDiarize: boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      for (const plan of PLANS) await reportEngine(db, plan, engines[plan], canDiarize);
-      return;
-    } catch (error) {
-      log.warn({ err: error }, 'the engines could not be reported yet');
-      await clock.sleep(REPORT_RETRY_MS, signal);
-    }
-  }
+/** The voice detector is opened then: it may be fetched with the first model. */
+async function untilOneWorks(engines: EnginePresence[], clock: Clock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && engines.every((engine) => engine.absence() !== null)) await clock.sleep(POLL_MS, signal);
 }

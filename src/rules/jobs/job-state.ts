@@ -1,7 +1,7 @@
 export const JOB_STATES = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-export type JobMove = 'start' | 'hand_back' | 'release' | 'complete' | 'fail' | 'cancel';
+export type JobMove = 'start' | 'hand_back' | 'wait' | 'release' | 'complete' | 'fail' | 'cancel';
 
 type Move = { from: JobState; move: JobMove; to: JobState; meaning: string };
 
@@ -15,6 +15,12 @@ export const JOB_MOVES: readonly Move[] = [
     move: 'hand_back',
     to: 'queued',
     meaning: 'the transcriber stops and returns the job to the queue',
+  },
+  {
+    from: 'processing',
+    move: 'wait',
+    to: 'queued',
+    meaning: 'the speech engine or the audio storage is away; pieces that are done are kept, and no attempt is counted',
   },
   { from: 'processing', move: 'release', to: 'queued', meaning: 'the transcriber process ended, or the lease expired' },
   {
@@ -35,4 +41,16 @@ export const JOB_MOVES: readonly Move[] = [
 /** Whether a job in this state never moves again. */
 export function isTerminal(state: JobState): boolean {
   return !JOB_MOVES.some((row) => row.from === state);
+}
+
+/** What a queued job may wait for, beside its turn. */
+export const WAITING_FOR = ['engine', 'storage', 'model'] as const;
+export type WaitingFor = (typeof WAITING_FOR)[number];
+
+/** What the jobs of a plan wait for, and since when. */
+export type Wait = { waitingFor: WaitingFor; since: Date };
+
+/** Since when this job waits: at the earliest since it was sent. */
+export function waitingSince(wait: Wait, createdAt: Date): Date {
+  return wait.since > createdAt ? wait.since : createdAt;
 }

@@ -191,6 +191,10 @@ class JobLive(TypedDict):
 class Job(TypedDict):
     id: str
     status: Literal["queued", "processing", "completed", "failed", "canceled"]
+    waiting_for: Literal["engine", "storage", "model"] | None
+    """What a queued job waits for beside its turn; it does not fail meanwhile."""
+    waiting_since: NotRequired[str]
+    """While `waiting_for` is not null."""
     plan: Literal["lite", "pro"]
     model: str | None
     language: str | None
@@ -284,6 +288,10 @@ class JobInListError(TypedDict):
 class JobInList(TypedDict):
     id: str
     status: Literal["queued", "processing", "completed", "failed", "canceled"]
+    waiting_for: Literal["engine", "storage", "model"] | None
+    """What a queued job waits for beside its turn; it does not fail meanwhile."""
+    waiting_since: NotRequired[str]
+    """While `waiting_for` is not null."""
     plan: Literal["lite", "pro"]
     model: str | None
     language: str | None
@@ -332,6 +340,10 @@ class JobStreamEventsStatusError(TypedDict):
 class JobStreamEventsStatus(TypedDict):
     id: str
     status: Literal["queued", "processing", "completed", "failed", "canceled"]
+    waiting_for: NotRequired[Literal["engine", "storage", "model"]]
+    """As of the job; absent where it is null."""
+    waiting_since: NotRequired[str]
+    """While `waiting_for` is not null."""
     queue_position: NotRequired[int]
     error: JobStreamEventsStatusError | None
 
@@ -1519,6 +1531,10 @@ class JobInEventError(TypedDict):
 class JobInEvent(TypedDict):
     id: str
     status: Literal["queued", "processing", "completed", "failed", "canceled"]
+    waiting_for: Literal["engine", "storage", "model"] | None
+    """What a queued job waits for beside its turn; it does not fail meanwhile."""
+    waiting_since: NotRequired[str]
+    """While `waiting_for` is not null."""
     plan: Literal["lite", "pro"]
     model: str | None
     language: str | None

@@ -104,7 +104,7 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
         if (passwordHash !== null) {
           await deleteSessionsOfUser(tx, id, actor.sessionId);
           const change = { accountId: account.id, targetId: id, details: { password: true } };
-          await recordChange(tx, actor, { action: 'user.changed', isDefence: true, ...change });
+          await recordChange(tx, actor, { action: 'user.changed', ...change });
         }
         return row;
       });

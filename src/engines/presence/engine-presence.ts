@@ -1,0 +1,220 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { faultOf } from '../../rules/fault.ts';
+import {
+  type Absence,
+  type Engine,
+  EngineError,
+  type Pcm,
+  SAMPLE_RATE,
+  type TranscribeOptions,
+  type Transcript,
+} from '../engine.ts';
+import { sanitiseTranscript } from '../sanitised-transcript.ts';
+import { probe } from './probe.ts';
+
+/** The engine does not work: no audio is at fault, and the same call may succeed once the engine is back. */
+export class EngineAwayError extends EngineError {
+  constructor(cause: EngineError) {
+    super(cause.type, cause.message, { cause, failure: { kind: 'away' } });
+    this.name = 'EngineAwayError';
+  }
+}
+
+type PresenceOptions = {
+  clock: Clock;
+  log: Log;
+  /** Resolves when the engine works. @throws EngineError */
+  probe?: (engine: Engine, signal: AbortSignal) => Promise<void>;
+  /** Of an engine that is not known to work yet. */
+  absence?: Absence | null;
+};
+
+/** A piece fails when the engine failed on it so often, while it passed each probe in between. */
+const TRIES = 3;
+const POLL_MS = 1_000;
+// A check of a remote server connects to it; one of a local engine transcribes a second of sound.
+const CHECK_EVERY_MS = 60_000;
+const PROBE_EVERY_MS = { least: 1_000, most: 30_000, mostWithoutModel: 5_000 };
+
+/**
+ * An engine, and whether it works now. After each failed call a probe decides whose fault that was. If the engine
+ * fails the probe, it is away: the call rejects with EngineAwayError, and the probe is repeated until it passes. If it
+ * passes the probe, the call is made again, three times in all. From a failure that looks like the engine's until the
+ * probe has passed, the engine counts as away, so that no job is claimed for it.
+ */
+export class EnginePresence implements Engine {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #probe: NonNullable<PresenceOptions['probe']>;
+  readonly #closing = new AbortController();
+  #absence: Absence | null;
+  #probing: Promise<boolean> | null = null;
+  #underWay = 0;
+  #lastAnswerAtMs: number;
+
+  constructor(engine: Engine, options: PresenceOptions) {
+    this.#engine = engine;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#probe = options.probe ?? probe;
+    this.#absence = options.absence ?? null;
+    this.#lastAnswerAtMs = options.clock.now();
+  }
+
+  get name() {
+    return this.#engine.name;
+  }
+  get slots() {
+    return this.#engine.slots;
+  }
+  get languages() {
+    return this.#engine.languages ?? null;
+  }
+  get features() {
+    return this.#engine.features ?? [];
+  }
+  get licence() {
+    return this.#engine.licence ?? null;
+  }
+  get isCalibrated() {
+    return this.#engine.isCalibrated ?? false;
+  }
+  get maxPieceSeconds() {
+    return this.#engine.maxPieceSeconds;
+  }
+
+  /** Null while the engine works. */
+  absence(): Absence | null {
+    return this.#absence;
+  }
+
+  warmUp(): Promise<void> {
+    return this.#engine.warmUp();
+  }
+
+  /**
+   * As of the engine.
+   * @throws EngineAwayError  when the engine does not work
+   * @throws EngineError      when it works, and failed on this piece three times
+   */
+  async transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript> {
+    this.#underWay += 1;
+    try {
+      for (let tries = 1; ; tries += 1) {
+        const failure = await this.#tryOnce(piece, options);
+        if (!(failure instanceof EngineError)) return failure;
+        if (!(await this.#isAtWork(failure, options.signal))) throw new EngineAwayError(failure);
+        // The piece was given to three processes already.
+        if (tries === TRIES || failure.failure.kind === 'died') throw failedOnPiece(failure);
+      }
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  /** Probes the engine while it is away, and checks it while it is idle, until the signal aborts. */
+  async watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (this.#absence !== null) {
+        await this.#passesProbe(this.#absence.cause, signal);
+        if (this.#absence !== null) await this.#clock.sleep(this.#pauseMs(this.#absence), signal);
+        continue;
+      }
+      await this.#clock.sleep(POLL_MS, signal);
+      const isIdle = this.#underWay === 0 && this.#clock.now() - this.#lastAnswerAtMs >= CHECK_EVERY_MS;
+      if (isIdle && !signal.aborted) await unlessAborted(this.#check(), signal);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(
+      new EngineError('engine_error', 'The speech engine is closed.', { failure: { kind: 'start' } }),
+    );
+    await this.#engine[Symbol.asyncDispose]();
+  }
+
+  /** The transcript, or the failure that a probe has to explain. Rejects for all others. */
+  async #tryOnce(piece: Pcm, options: TranscribeOptions): Promise<Transcript | EngineError> {
+    try {
+      const given = await this.#engine.transcribe(piece, options);
+      const transcript = sanitiseTranscript(given, piece.length / SAMPLE_RATE);
+      // An engine gives no segments for silence without being used.
+      if (transcript.segments.length > 0) this.#works();
+      return transcript;
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!(error instanceof EngineError) || error.failure.kind === 'request') throw error;
+      return error;
+    }
+  }
+
+  async #isAtWork(failure: EngineError, signal: AbortSignal): Promise<boolean> {
+    if (faultOf(failure) === 'engine') this.#absent(failure);
+    const passes = await unlessAborted(this.#passesProbe(failure, this.#closing.signal), signal);
+    signal.throwIfAborted();
+    return passes === true;
+  }
+
+  /** Calls at the same time share a probe. */
+  #passesProbe(failure: EngineError, signal: AbortSignal): Promise<boolean> {
+    this.#probing ??= this.#probe(this.#engine, signal)
+      .then(
+        () => this.#works(),
+        (error: unknown) => {
+          if (!signal.aborted) this.#absent(error instanceof EngineError ? error : failure);
+        },
+      )
+      .then(() => this.#absence === null)
+      .finally(() => {
+        this.#probing = null;
+      });
+    return this.#probing;
+  }
+
+  async #check(): Promise<void> {
+    this.#lastAnswerAtMs = this.#clock.now();
+    await this.#engine.warmUp().catch((error: unknown) => {
+      if (error instanceof EngineError) this.#absent(error);
+      else throw error;
+    });
+  }
+
+  #works(): void {
+    this.#lastAnswerAtMs = this.#clock.now();
+    if (this.#absence === null) return;
+    const awayMs = this.#clock.now() - this.#absence.sinceMs;
+    this.#log.info({ engine: this.name, away_ms: awayMs }, 'the engine works');
+    this.#absence = null;
+  }
+
+  #absent(cause: EngineError): void {
+    if (this.#absence?.cause.message !== cause.message)
+      this.#log.warn({ engine: this.name, err: cause }, 'the engine does not work; its jobs wait');
+    this.#absence = { sinceMs: this.#absence?.sinceMs ?? this.#clock.now(), cause };
+  }
+
+  /** A tenth of the absence so far: what is away for a moment is soon back. */
+  #pauseMs({ sinceMs, cause }: Absence): number {
+    const { least, most, mostWithoutModel } = PROBE_EVERY_MS;
+    const atMost = cause.failure.kind === 'model' ? mostWithoutModel : most;
+    return Math.min(atMost, Math.max(least, (this.#clock.now() - sinceMs) / 10));
+  }
+}
+
+/** What a server answers is shown to clients only as far as it is about their audio. */
+function failedOnPiece(failure: EngineError): EngineError {
+  const { kind } = failure.failure;
+  if (kind !== 'status' && kind !== 'connection') return failure;
+  return new EngineError(failure.type, 'The speech server failed on this audio.', { cause: failure });
+}
+
+/** Null when the signal aborts before the work has ended. */
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result | null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const stop = () => resolve(null);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', stop));
+}
