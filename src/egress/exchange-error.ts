@@ -12,11 +12,21 @@ export function exchangeError(cause: Error): TransportError {
   const isUnreadable =
     cause instanceof errors.HTTPParserError || cause instanceof errors.ResponseContentLengthMismatchError;
   if (isTooLarge || isUnreadable || NOT_HTTP.has(cause.message)) {
-    const what = isTooLarge ? 'has more than 16 KiB of headers' : 'is not valid HTTP';
+    const what = isTooLarge ? 'has more than 16 KiB of headers' : `is not valid HTTP${detailOf(cause)}`;
     return new TransportError('protocol', `The receiver's answer ${what}.`, { cause });
   }
   if (code.startsWith('ERR_SSL')) {
     return new TransportError('tls', `The receiver ended the TLS connection (${code}).`, { cause });
   }
   return new TransportError('reset', 'The receiver closed the connection before it answered.', { cause });
+}
+
+/** What the parser says, in a fixed text without a part of the answer; empty where it says nothing. */
+function detailOf(cause: Error): string {
+  if (cause instanceof errors.ResponseContentLengthMismatchError) {
+    return ': what follows its Content-Length cannot be read, such as a Transfer-Encoding';
+  }
+  const [, detail] = cause instanceof errors.HTTPParserError ? (/\(([^()]+)\)$/.exec(cause.message) ?? []) : [];
+  if (detail === undefined) return '';
+  return detail.startsWith('Expected HTTP/') ? ': it does not begin with HTTP/1.1' : `: ${detail}`;
 }

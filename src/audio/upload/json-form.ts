@@ -32,7 +32,7 @@ export function isJsonForm({ contentType }: Pick<IncomingUpload, 'contentType'>)
  */
 export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): Promise<Upload> {
   const bytes = await readBody(upload.open(), { ...limits, contentLength: upload.contentLength });
-  const body = parseJson(bytes);
+  const body = parseJson(bytes, { exactField: limits.exactField });
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ApiError('invalid_request', `The body must be a JSON object with ${limits.insteadOfFile}.`);
   }

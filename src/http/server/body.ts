@@ -9,6 +9,7 @@ const MAX_JSON_BYTES = 64 * 1024;
 const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
 const DRAIN_MAX_MS = 2_000;
 const ESCAPED_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
+const ESCAPED_SURROGATE = /\\ud[89a-f]/i;
 const TIMEOUT_MESSAGE = 'The body did not arrive in time; send the request again.';
 
 /**
@@ -26,10 +27,14 @@ export async function readBody(
 
 /**
  * The value of a JSON body; undefined for an empty one.
- * @param keepsBodyText  the handler stores the text, where U+0000 is an escape
+ * @param keepsBodyText  the handler stores the text, where U+0000 and lone surrogates are escapes
+ * @param exactField     the field whose text the handler stores so
  * @throws ApiError  400
  */
-export function parseJson(bytes: Buffer, { keepsBodyText = false }: { keepsBodyText?: boolean } = {}): unknown {
+export function parseJson(
+  bytes: Buffer,
+  { keepsBodyText = false, exactField }: { keepsBodyText?: boolean; exactField?: string } = {},
+): unknown {
   const text = decodeUtf8(bytes);
   if (text === '') return undefined;
   let value: unknown;
@@ -40,6 +45,8 @@ export function parseJson(bytes: Buffer, { keepsBodyText = false }: { keepsBodyT
   }
   // PostgreSQL's text cannot store U+0000. Refused here for all fields.
   if (!keepsBodyText && ESCAPED_NUL.test(text)) throw containsNul(value);
+  // UTF-8 cannot hold half of a pair: it would be stored as another character.
+  if (!keepsBodyText && ESCAPED_SURROGATE.test(text)) refuseSurrogates(value, exactField);
   return value;
 }
 
@@ -49,6 +56,22 @@ function containsNul(value: unknown): ApiError {
   return new ApiError('invalid_request', `${name ?? 'The body'} contains the character U+0000; leave it out.`, {
     ...(name !== undefined && { param: name }),
   });
+}
+
+/** @throws ApiError  400 for a lone surrogate in a name or value */
+function refuseSurrogates(value: unknown, exactField: string | undefined): void {
+  const fields = value !== null && typeof value === 'object' ? Object.entries(value) : [];
+  const [name] = fields.find(([key, each]) => key !== exactField && !isWellFormed([key, each])) ?? [];
+  if (name === undefined && (fields.length > 0 || isWellFormed(value))) return;
+  const param = name?.toWellFormed();
+  const message = `${param ?? 'The body'} contains half of a surrogate pair (\\ud800 to \\udfff); send whole characters.`;
+  throw new ApiError('invalid_request', message, param === undefined ? {} : { param });
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (value === null || typeof value !== 'object') return true;
+  return Object.entries(value).every(([key, each]) => key.isWellFormed() && isWellFormed(each));
 }
 
 function readBytes(request: Readable, timeoutMs: number): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import { delayBeforeAttemptMs } from './retry-schedule.ts';
+import { delayBeforeAttemptMs, retryAfterOf } from './retry-schedule.ts';
 
 const DELAYS_MS = [0, 30_000, 300_000, 1_800_000];
 
@@ -48,4 +48,27 @@ test('every wait is whole, within 10 % of its delay, and grows with chance', () 
     assert.ok(Math.abs(wait(low) - delaysMs[0]!) <= delaysMs[0]! * 0.1 + 0.5);
     assert.ok(wait(low) <= wait(high));
   }
+});
+
+const ASKED: [status: number, value: string | undefined, waitMs: number | null][] = [
+  [429, '31', 31_000],
+  [503, '0', 0],
+  [503, 'Sat, 21 Nov 2026 09:30:20 GMT', 20_000],
+  [503, 'Sat, 21 Nov 2026 09:29:00 GMT', null],
+  [500, '31', null],
+  [503, 'soon', null],
+  [503, undefined, null],
+];
+for (const [status, value, waitMs] of ASKED) {
+  test(`Retry-After ${value} of a ${status} asks for ${waitMs ?? 'no'} ms`, () => {
+    assert.equal(retryAfterOf(status, value, Date.parse('2026-11-21T09:30:00.000Z')), waitMs);
+  });
+}
+
+test('a receiver may ask for the latest time that the schedule allows, and not for an earlier or later one', () => {
+  const delayFor = (askedMs: number, random = 0) =>
+    delayBeforeAttemptMs({ attempt: 2, delaysMs: DELAYS_MS, random, askedMs });
+
+  assert.deepEqual([delayFor(1_000), delayFor(31_000), delayFor(120_000)], [27_000, 31_000, 33_000]);
+  assert.equal(delayFor(28_000, 0.5), 30_000);
 });

@@ -3,7 +3,7 @@ import { VERSION } from '../../platform/installation.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
 import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { redacted, withoutServiceHeaders } from '../../rules/webhooks/own-headers.ts';
-import { delayBeforeAttemptMs } from '../../rules/webhooks/retry-schedule.ts';
+import { delayBeforeAttemptMs, retryAfterOf } from '../../rules/webhooks/retry-schedule.ts';
 import type { PostReport } from '../http-client/attempt.ts';
 import type { Poster } from '../http-client/post.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
@@ -127,7 +127,8 @@ function finish(
 ): FinishedAttempt {
   const outcome = classifyPost(report.result);
   const succeeded = outcome.kind === 'succeeded';
-  const next = { attempt: delivery.attempt + 1, delaysMs: retryDelaysMs, random: random() };
+  const askedMs = askedDelayMs(report, clock.now());
+  const next = { attempt: delivery.attempt + 1, delaysMs: retryDelaysMs, random: random(), askedMs };
   const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);
   return {
     shard: delivery.shard,
@@ -158,4 +159,10 @@ function finish(
     responseBody: report.responseBody,
     completedAt: new Date(clock.now()),
   };
+}
+
+function askedDelayMs({ result, responseHeaders }: PostReport, nowMs: number): number | null {
+  if (result.kind !== 'answered') return null;
+  const value = responseHeaders?.['retry-after'];
+  return retryAfterOf(result.status, Array.isArray(value) ? value[0] : value, nowMs);
 }

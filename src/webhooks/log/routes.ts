@@ -6,6 +6,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, oneOf, rawJson, type Static, Type } from '../../http/schema.ts';
 import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
+import { answerText } from '../../rules/webhooks/answer-text.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
@@ -172,7 +173,10 @@ function showExchange(entry: LoggedExchange) {
     response:
       responseHeaders === null
         ? null
-        : { headers: readableHeaders(responseHeaders), body: responseBody?.toString('utf8') ?? '' },
+        : {
+            headers: readableHeaders(responseHeaders),
+            body: answerText(responseBody ?? Buffer.alloc(0), responseHeaders),
+          },
   };
 }
 
