@@ -4,6 +4,7 @@ import type { Sql } from '../db/database.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 import type { ErrorType } from './api-error.ts';
 import type { Static, TSchema } from './schema.ts';
+import type { MessageBudget } from './websocket/message-budgets.ts';
 import type { OpenSocket, SocketUser } from './websocket/open-socket.ts';
 
 /** The rate limit that a request counts against. */
@@ -119,6 +120,8 @@ export type Upgrade = {
   /** The subprotocol to select, one of those that the client offers; null: none. */
   protocol: string | null;
   maxMessageBytes: number;
+  /** Of the account whose client it is. */
+  budget: MessageBudget;
   /** Called in the turn of the upgrade, before any message. */
   open(socket: OpenSocket): SocketUser;
   /** Called in place of `open` where the client is gone already. */

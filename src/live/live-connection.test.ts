@@ -14,6 +14,7 @@ import { takeOverSession } from '../jobs/live/rows/take-over.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { openSemaphore } from '../platform/semaphore.ts';
+import { Slices } from '../platform/slices.ts';
 import type { LiveApi } from './live-api.ts';
 import { LiveConnection } from './live-connection.ts';
 import type { HostedUser, Taken } from './live-host.ts';
@@ -63,7 +64,14 @@ async function openEnvironment(clock: Clock = systemClock) {
     environment.renewals += 1;
     return claims.filter(() => environment.holdsLease).map(({ id }) => id);
   });
-  const runtime = { ...parts, db, leases, ends: openSemaphore(1), journal: new LiveJournal({ ...parts, db }) };
+  const runtime = {
+    ...parts,
+    db,
+    leases,
+    ends: openSemaphore(1),
+    slices: new Slices(),
+    journal: new LiveJournal({ ...parts, db }),
+  };
   const host = {
     run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user, () => undefined),
     connectionClosed: () => undefined,
@@ -92,6 +100,7 @@ async function openEnvironment(clock: Clock = systemClock) {
         close(code: number) {
           socket.closeCode ??= code;
         },
+        charge: () => undefined,
         pause() {
           socket.isPaused = true;
         },

@@ -21,6 +21,7 @@ const FULL_CHECK_MS = 50;
 const TICK_MS = 1_000;
 const MAX_BAD_MESSAGES = 10;
 const RECONNECT_AFTER_MS = 500;
+const GAP_MESSAGES = 10;
 const SEGMENTS_PER_READ = 100;
 const LENGTH_WARNINGS_SECONDS = [600, 300, 60];
 const STOP_CODES = {
@@ -48,6 +49,7 @@ export class LiveConnection implements SocketUser {
   #ackedAtMs: number;
   #badMessages = 0;
   #isFinishing = false;
+  #isWaiting = false;
   #closeCode: number = CLOSE.done;
 
   constructor(api: LiveApi, socket: OpenSocket, { taken, after }: { taken: Taken; after: number }) {
@@ -76,7 +78,7 @@ export class LiveConnection implements SocketUser {
     if (this.#isFinishing) return;
     this.#warnOfLength(bytes.length);
     this.#session.write(bytes);
-    if (this.#session.isFull() && !this.#socket.isPaused) void this.#wait();
+    if (this.#session.isFull()) void this.#wait();
   }
 
   text(text: string): void {
@@ -137,6 +139,8 @@ export class LiveConnection implements SocketUser {
         this.#session.finalize(message.id);
         break;
       case 'gap':
+        // It becomes a row.
+        this.#socket.charge(GAP_MESSAGES);
         if (!this.#session.gap(message.to)) {
           this.#refuse({ param: 'to', message: 'to lies before the audio that was received already.' });
         }
@@ -299,10 +303,13 @@ export class LiveConnection implements SocketUser {
 
   /** The client waits while the engine or the journal is full. */
   async #wait(): Promise<void> {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
     this.#socket.pause();
     while (this.#session.isFull() && !this.#closed.signal.aborted) {
       await this.#api.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
     }
+    this.#isWaiting = false;
     this.#socket.resume();
   }
 

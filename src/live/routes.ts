@@ -138,6 +138,7 @@ function connectRoute(api: LiveApi): Route {
         upgrade: {
           protocol,
           maxMessageBytes: FRAME_MAX_BYTES,
+          budget: api.budgets.of(key.accountId),
           open: (socket) => new LiveConnection(api, socket, { taken, after: call.query.after ?? 0 }),
           abandon: () => void api.host.abandon(taken),
         },

@@ -4,6 +4,7 @@ import { beginSession } from '../../test/fixtures/begun-session.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
+import { until } from '../../test/fixtures/until.ts';
 import type { AudioStorage } from '../audio/storage/storage.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import type { Job } from '../jobs/job.ts';
@@ -11,6 +12,7 @@ import { LiveJournal } from '../jobs/live/rows/journal.ts';
 import { takeOverSession } from '../jobs/live/rows/take-over.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { openSemaphore } from '../platform/semaphore.ts';
+import { Slices } from '../platform/slices.ts';
 import { type LiveClaim, RunningSession, type SessionUser } from './running-session.ts';
 
 const WAV_HEADER_BYTES = 44;
@@ -24,6 +26,7 @@ test('sessions that end at once end two at a time, and the storage knows how muc
   const receive: AudioStorage['receive'] = async (bytes, { maxBytes }) => {
     storing += 1;
     mostStoring = Math.max(mostStoring, storing);
+    await until('a second one', () => mostStoring >= 2);
     limits.add(maxBytes);
     const received = await fixture.storage.receive(bytes, { maxBytes });
     storing -= 1;
@@ -32,7 +35,14 @@ test('sessions that end at once end two at a time, and the storage knows how muc
   const { metrics: _, ...parts } = fixture;
   const leases = new LeaseKeeper<LiveClaim>(fixture, async (claims) => claims.map(({ id }) => id));
   const storage = { ...fixture.storage, receive };
-  const runtime = { ...parts, storage, leases, ends: openSemaphore(2), journal: new LiveJournal(fixture) };
+  const runtime = {
+    ...parts,
+    storage,
+    leases,
+    ends: openSemaphore(2),
+    slices: new Slices(),
+    journal: new LiveJournal(fixture),
+  };
   const engine = { name: 'stub', open: () => openStubDecoder() } as Partial<LiveEngine> as LiveEngine;
   const audio = Buffer.from(noisySpeech(randomFrom(5), 2));
   const ended: Job[] = [];

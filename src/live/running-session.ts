@@ -10,14 +10,15 @@ import { LiveSession, type SessionEvents } from '../jobs/live/session.ts';
 import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
-import { bytesPerSecond, durationMs } from '../rules/live/encoding.ts';
+import type { Slices } from '../platform/slices.ts';
 import type { LiveMetrics } from './live-metrics.ts';
-import { Meter } from './meter.ts';
+import { PaidAudio } from './paid-audio.ts';
 
 export type LiveClaim = { shard: number; id: string; lease: number; leaseMs: number };
 
 /** What live sessions run on. */
 export type LiveRuntime = StorageRuntime & {
+  slices: Slices;
   metrics?: JobMetrics & LiveMetrics;
   journal: LiveJournal;
   leases: LeaseKeeper<LiveClaim>;
@@ -61,16 +62,9 @@ export class RunningSession {
   readonly #taken: TakenSession;
   readonly #entry: JournalEntry;
   readonly #session: LiveSession;
-  readonly #meter: Meter;
   readonly #lease: Disposable;
   readonly #closed = new AbortController();
-  /** Audio that is not paid for yet, and what came after it. */
-  #unpaid: (Uint8Array | (() => void))[] = [];
-  /** Bytes that came, gaps included: those that are not paid for too. */
-  #offset: number;
-  #growing: Promise<void> | null = null;
-  #shortMs: number | null = null;
-  #gapBytes: number;
+  readonly #audio: PaidAudio;
   #isEnding = false;
   #isWritingEnd = false;
   #mostBehindSeconds = 0;
@@ -89,10 +83,13 @@ export class RunningSession {
     this.#onClosed = onClosed;
     this.#engine = taken.engine;
     this.#taken = taken;
-    this.#gapBytes = row.gapBytes;
-    this.#offset = row.durableBytes;
     this.#activeAtMs = runtime.clock.now();
-    this.#meter = new Meter(runtime, job);
+    this.#audio = new PaidAudio(runtime, taken, {
+      write: (bytes) => this.#session.write(bytes),
+      balanceLow: (secondsLeft) => user.balanceLow(secondsLeft),
+      stopped: (reason) => (reason === 'lost' ? this.#stop('lost') : this.#stopAt(reason)),
+      failed: (cause) => this.#fail(cause, 'the hold of a live session could not be made'),
+    });
     this.#entry = runtime.journal.open({
       row,
       wordTimes: job.wordTimes,
@@ -127,9 +124,9 @@ export class RunningSession {
     return this.#taken.row;
   }
 
-  /** Bytes that were taken, gaps included. */
+  /** Bytes that came, gaps included, those that wait too. */
   get receivedBytes(): number {
-    return this.#session.receivedBytes;
+    return this.#audio.cameBytes;
   }
 
   /** Final segments that are durable. */
@@ -153,7 +150,7 @@ export class RunningSession {
 
   /** Whether the client has to wait. */
   isFull(): boolean {
-    return this.#unpaid.length > 0 || this.#session.isFull();
+    return this.#audio.isFull || this.#session.isFull();
   }
 
   /** The client is there, though it may send no audio. */
@@ -163,21 +160,14 @@ export class RunningSession {
 
   write(bytes: Uint8Array): void {
     this.keepAlive();
-    if (this.#isEnding || bytes.length === 0) return;
-    this.#offset += bytes.length;
-    this.#unpaid.push(bytes);
-    this.#takePaid();
+    if (!this.#isEnding && bytes.length > 0) this.#audio.push(bytes);
   }
 
   /** Ends the session where it would be too long. False when the offset was received already. */
   gap(to: number): boolean {
-    const bytes = to - this.#offset;
-    if (bytes < 0 || this.#isEnding) return bytes >= 0;
-    this.#offset = to;
-    this.#afterPaid(() => {
-      const [gapMs, endMs] = [this.#gapBytes + bytes, to].map((all) => durationMs(this.row.options, all));
-      if (!this.#meter.allowsGap(gapMs!, endMs!, this.#runtime.clock.now())) return this.#stopAt('too_long');
-      this.#gapBytes += bytes;
+    if (to < this.receivedBytes) return false;
+    if (this.#isEnding) return true;
+    this.#audio.skip(to, () => {
       this.#entry.warn({ code: 'audio_gap' });
       this.#session.gap(to);
     });
@@ -186,23 +176,24 @@ export class RunningSession {
 
   /** @param onNothing  called when no segment is open after the audio that came before */
   finalize(id: string | null, onNothing?: () => void): void {
-    this.#afterPaid(() => this.#session.finalize(id, onNothing));
+    if (!this.#isEnding) this.#audio.after(() => this.#session.finalize(id, onNothing));
   }
 
   /** Gives the open segment up: its audio has no text. */
   discard(onDiscarded: () => void): void {
-    this.#afterPaid(() => this.#session.discard(onDiscarded));
+    if (!this.#isEnding) this.#audio.after(() => this.#session.discard(onDiscarded));
   }
 
   /** The client has no more audio: everything is decoded, and the job ends. */
   async finish(): Promise<void> {
     if (this.#isEnding) return;
-    await new Promise<void>((resolve) => this.#afterPaid(resolve));
+    await new Promise<void>((resolve) => this.#audio.after(resolve));
     await this.#end();
   }
 
   /** Resolves once all that was taken is durable. */
   async flush(): Promise<void> {
+    await this.#audio.settled();
     await this.#entry.flush();
   }
 
@@ -210,7 +201,7 @@ export class RunningSession {
   async leave(): Promise<void> {
     if (this.#closed.signal.aborted || this.#isEnding) return;
     this.#isEnding = true;
-    await this.#entry.flush();
+    await this.flush();
     this.#close();
     await this.#runtime.db
       .transaction((tx) => leaveSession(tx, this.row))
@@ -236,6 +227,7 @@ export class RunningSession {
       nextNumber: row.segments + 1,
       journal: this.#entry,
       openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords }),
+      turn: () => this.#runtime.slices.turn(job.accountId),
       edit: editOf(job),
       onFailed: (cause) => this.#fail(cause, 'a live session could not be read again'),
       events: {
@@ -248,70 +240,8 @@ export class RunningSession {
     });
   }
 
-  /** Takes as much of what came as is paid for. */
-  #takePaid(): void {
-    while (this.#unpaid.length > 0) {
-      const next = this.#unpaid[0]!;
-      if (typeof next === 'function') {
-        this.#unpaid.shift();
-        next();
-        continue;
-      }
-      const allowed = this.#allowedBytes() - this.#session.receivedBytes;
-      if (allowed <= 0) break;
-      this.#unpaid.shift();
-      if (next.length > allowed) this.#unpaid.unshift(next.subarray(allowed));
-      this.#session.write(next.subarray(0, allowed));
-    }
-    if (this.#unpaid.length > 0 && this.#meter.isAtLength) return void this.#stopAt('too_long');
-    if (this.#meter.isLow(this.#takenMs())) this.#grow();
-  }
-
-  #afterPaid(act: () => void): void {
-    if (this.#isEnding) return;
-    if (this.#unpaid.length === 0) act();
-    else this.#unpaid.push(act);
-  }
-
-  #allowedBytes(): number {
-    const { allowedMs } = this.#meter;
-    const { options } = this.row;
-    return Math.floor((allowedMs * bytesPerSecond(options)) / 1000) + this.#gapBytes;
-  }
-
-  #takenMs(): number {
-    return durationMs(this.row.options, this.#session.receivedBytes - this.#gapBytes);
-  }
-
-  #grow(): void {
-    // Once the balance was too short, it is asked again only when the covered audio is used up.
-    if (this.#growing !== null || (this.#shortMs !== null && this.#unpaid.length === 0)) return;
-    this.#growing = this.#growOnce().finally(() => {
-      this.#growing = null;
-      if (this.#unpaid.length > 0 && !this.#isEnding && !this.#closed.signal.aborted) this.#takePaid();
-    });
-  }
-
-  async #growOnce(): Promise<void> {
-    const takenMs = this.#takenMs();
-    try {
-      const again = { waits: 'the hold of a live session', jobId: this.job.id, signal: this.#closed.signal };
-      const coverage = await retryWhileAway(this.#runtime, again, () => this.#meter.grow(takenMs));
-      if (coverage.kind === 'lost') return this.#stop('lost');
-      const wasShort = this.#shortMs !== null;
-      this.#shortMs = coverage.kind === 'short' ? coverage.coveredMs : null;
-      if (coverage.kind === 'short') {
-        if (!wasShort) this.#user.balanceLow(Math.max(0, coverage.coveredMs - this.#takenMs()) / 1000);
-        else if (this.#session.receivedBytes >= this.#allowedBytes()) return void this.#stopAt('out_of_balance');
-      }
-    } catch (cause) {
-      this.#fail(cause, 'the hold of a live session could not be made');
-    }
-  }
-
   #stopAt(reason: 'out_of_balance' | 'too_long'): void {
     if (this.#isEnding) return;
-    this.#unpaid = [];
     this.#user.stopped(reason);
     void this.#end(reason === 'out_of_balance');
   }
@@ -320,7 +250,7 @@ export class RunningSession {
     if (this.#isEnding) return;
     this.#isEnding = true;
     try {
-      await this.#growing;
+      await this.#audio.rested();
       this.#noteLag();
       await this.#session.finish();
       await this.#user.caughtUp();
@@ -386,6 +316,7 @@ export class RunningSession {
   #close(): void {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort(null);
+    this.#audio.close();
     const { row, job } = this.#taken;
     // What is not durable is counted by the connection that sends it again.
     const { durableBytes, gapBytes } = this.#entry;

@@ -206,3 +206,22 @@ async function exchange(port: number, headers: object, frame: Buffer): Promise<B
   for await (const part of socket) parts.push(part as Buffer);
   return Buffer.concat(parts);
 }
+
+test('an account without a balance is refused at the handshake, and an eleventh connection without audio', async () => {
+  await using service = await openService({ ...TONE_ENGINES, RATE_LIMIT_LIVE: 'off' });
+  const poor = await service.account({ plan: 'lite', credits: 0 });
+  const refused = await connect(service, poor.key);
+  const account = await service.account({ plan: 'lite', credits: 1 });
+  const clients = [];
+  for (let socket = 0; socket < 11; socket++) clients.push(await connect(service, account.key));
+  const [first, eleventh] = [clients[0]!, clients[10]!];
+  await clients[9]!.nth('session.created');
+  const tooMany = await eleventh.nth('error');
+  first.append(toneSpeech('hello'));
+  await first.nth('verbatim.job');
+  const next = await connect(service, account.key);
+  await next.nth('session.created');
+
+  assert.equal((await refused.nth('error')).error.code, 'insufficient_balance');
+  assert.equal(tooMany.error.code, 'rate_limited');
+});

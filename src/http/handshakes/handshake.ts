@@ -102,7 +102,7 @@ export function upgradeRequest(request: FastifyRequest, reply: FastifyReply, upg
     head,
     (webSocket) => {
       isOpen = true;
-      const open = new OpenSocket(webSocket);
+      const open = new OpenSocket(webSocket, upgrade.budget);
       open.use(upgrade.open(open));
     },
   );

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import type { WebSocket } from 'ws';
+import { Slices } from '../../platform/slices.ts';
+import { MessageBudgets } from './message-budgets.ts';
 import { OpenSocket } from './open-socket.ts';
 
 const MIB = 2 ** 20;
@@ -21,7 +23,7 @@ function openEnvironment(t: TestContext) {
     pause: () => undefined,
     resume: () => undefined,
   });
-  const socket = new OpenSocket(raw as unknown as WebSocket);
+  const socket = new OpenSocket(raw as unknown as WebSocket, new MessageBudgets(new Slices()).of('acct_1'));
   socket.use({ binary: () => undefined, text: () => undefined, closed: () => undefined });
   const advance = (seconds: number) => {
     for (let second = 0; second < seconds; second++) {

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import type { MessageBudget } from './message-budgets.ts';
 
 /** What is done with the messages of a socket. */
 export type SocketUser = {
@@ -15,9 +17,10 @@ const CHECK_EVERY_MS = 5_000;
 // A client that has so much to read is not read itself: it cannot ask for more. After the time it is closed.
 const UNSENT_MAX_BYTES = 2 ** 20;
 const UNSENT_MAX_MS = 30_000;
-// A client that sends more is read on in the next second. A frame of audio is 20 to 250 ms long. Four clients that sent
-// frames of one byte as fast as they could made other requests take 4 s.
-const MESSAGES_PER_SECOND = 1_000;
+// What one read has brought is in memory already: 64 KiB, up to 10,000 messages. With more the client is not read.
+const INBOX_MAX_MESSAGES = 8;
+// A client pings every few seconds.
+const CONTROL_FRAMES_PER_SECOND = 100;
 /** Close codes of every WebSocket of the service; below 4000 those of RFC 6455. */
 export const CLOSE = {
   done: 1000,
@@ -39,6 +42,9 @@ export const CLOSE = {
 /** An open WebSocket with a heartbeat: one whose client neither answers nor reads is closed. */
 export class OpenSocket {
   readonly #socket: WebSocket;
+  readonly #budget: MessageBudget;
+  /** Null before `use`, and after the last call of it. */
+  #user: SocketUser | null = null;
   readonly #timer: NodeJS.Timeout;
   #receivedAtMs = performance.now();
   #pingedAtMs = performance.now();
@@ -46,11 +52,17 @@ export class OpenSocket {
   #closeCode: number | null = null;
   /** Whether the user of the socket lets the client wait. */
   #isHeld = false;
-  #second = { startMs: performance.now(), messages: 0 };
-  #isTooFast = false;
+  /** Messages that wait for the budget, for a turn of the account, or for the user of the socket. */
+  #inbox: { data: Buffer; isBinary: boolean }[] = [];
+  #isDelivering = false;
+  /** The code that the connection has ended with. */
+  #endCode: number | null = null;
+  #control = { startMs: performance.now(), frames: 0 };
 
-  constructor(socket: WebSocket) {
+  /** @param budget  of the account whose client it is */
+  constructor(socket: WebSocket, budget: MessageBudget) {
     this.#socket = socket;
+    this.#budget = budget;
     this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);
     this.#timer.unref();
   }
@@ -67,22 +79,30 @@ export class OpenSocket {
 
   /** Called once, in the turn of the upgrade. */
   use(user: SocketUser): void {
-    const received = () => this.#noteReceived();
-    this.#socket.on('pong', received);
-    this.#socket.on('ping', received);
+    this.#user = user;
+    const noteControl = () => this.#noteControl();
+    this.#socket.on('pong', noteControl);
+    this.#socket.on('ping', noteControl);
     this.#socket.on('message', (data, isBinary) => {
-      received();
+      this.#receivedAtMs = performance.now();
       // What the client sends after our close frame is ignored.
       if (this.#closeCode !== null) return;
-      if (isBinary) user.binary(data as Buffer);
-      else user.text((data as Buffer).toString());
+      this.#inbox.push({ data: data as Buffer, isBinary });
+      if (this.#inbox.length >= INBOX_MAX_MESSAGES || this.isUnread) this.#socket.pause();
+      void this.#deliver();
     });
     // A frame that breaks the protocol: `ws` closes with the code of RFC 6455.
     this.#socket.on('error', () => undefined);
     this.#socket.once('close', (code) => {
       clearInterval(this.#timer);
-      user.closed(this.#closeCode ?? code);
+      this.#endCode = code;
+      void this.#deliver();
     });
+  }
+
+  /** Counts the message at hand as so many more: it costs as much. */
+  charge(messages: number): void {
+    this.#budget.charge(messages);
   }
 
   send(message: object): void {
@@ -120,27 +140,49 @@ export class OpenSocket {
     return this.#socket.isPaused;
   }
 
-  #noteReceived(): void {
+  #noteControl(): void {
     const nowMs = performance.now();
     this.#receivedAtMs = nowMs;
-    if (nowMs - this.#second.startMs >= 1_000) this.#second = { startMs: nowMs, messages: 0 };
-    this.#second.messages += 1;
-    if (this.isUnread) this.#socket.pause();
-    if (this.#isTooFast || this.#second.messages < MESSAGES_PER_SECOND) return;
-    this.#isTooFast = true;
-    this.#socket.pause();
-    setTimeout(
-      () => {
-        this.#isTooFast = false;
-        this.#readOn();
-      },
-      this.#second.startMs + 1_000 - nowMs,
-    ).unref();
+    if (nowMs - this.#control.startMs >= 1_000) this.#control = { startMs: nowMs, frames: 0 };
+    this.#control.frames += 1;
+    if (this.#control.frames > CONTROL_FRAMES_PER_SECOND) this.#terminate(CLOSE.badMessages, 'too many control frames');
+  }
+
+  /** Hands the messages over one by one, and the end of the connection after them. */
+  async #deliver(): Promise<void> {
+    const user = this.#user;
+    if (user === null || this.#isDelivering) return;
+    this.#isDelivering = true;
+    while (this.#inbox.length > 0 && !this.#hasToWait) {
+      await this.#turn(this.#inbox[0]!.data.length);
+      if (this.#closeCode !== null) this.#inbox = [];
+      const message = this.#inbox.shift();
+      if (message?.isBinary) user.binary(message.data);
+      else if (message) user.text(message.data.toString());
+    }
+    this.#isDelivering = false;
+    if (this.#endCode === null) return this.#readOn();
+    this.#user = null;
+    user.closed(this.#closeCode ?? this.#endCode);
+  }
+
+  /** Of a connection that has ended nothing waits. */
+  get #hasToWait(): boolean {
+    return this.#endCode === null && (this.#isHeld || this.isUnread);
+  }
+
+  async #turn(bytes: number): Promise<void> {
+    for (let waitMs = this.#budget.take(bytes); waitMs > 0 && this.#closeCode === null; ) {
+      await sleep(waitMs, undefined, { ref: false });
+      waitMs = this.#budget.take(bytes);
+    }
+    await this.#budget.turn();
   }
 
   #readOn(): void {
-    const hasToWait = this.#isHeld || this.#isTooFast || this.isUnread;
-    if (this.#socket.isPaused && !hasToWait) this.#socket.resume();
+    if (this.#hasToWait) return;
+    if (this.#inbox.length > 0) void this.#deliver();
+    else if (this.#socket.isPaused) this.#socket.resume();
   }
 
   #check(): void {

@@ -2,6 +2,7 @@ import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database } from '../../db/database.ts';
 import type { Segment } from '../../engines/engine.ts';
+import type { Slices } from '../../platform/slices.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
@@ -34,7 +35,13 @@ export type LiveEnd = {
   isOutOfBalance?: boolean;
 };
 
+/** What the end of a live job runs on: its audio is read in turns with other work of the process. */
+export type EndRuntime = StorageRuntime & { metrics?: JobMetrics; slices: Slices };
+
 const MESSAGES_PER_READ = 200;
+const FRAMES_PER_TURN = 10;
+// Blocks of silence are small: the storage writes thousands of them at once.
+const CHUNKS_PER_TURN = 64;
 
 /**
  * Ends the job of a live session from its rows alone: stores its audio where audio is kept, and writes transcript,
@@ -43,7 +50,7 @@ const MESSAGES_PER_READ = 200;
  * @param row  the session's row, when all of its segments are durable
  */
 export async function endLiveJob(
-  runtime: StorageRuntime & { metrics?: JobMetrics },
+  runtime: EndRuntime,
   { job, row }: { job: ClaimedJob; row: LiveRow },
   end: LiveEnd,
 ): Promise<Job | null> {
@@ -59,7 +66,7 @@ export async function endLiveJob(
 }
 
 async function endHeldJob(
-  runtime: StorageRuntime,
+  runtime: EndRuntime,
   { job, row }: { job: ClaimedJob; row: LiveRow },
   end: LiveEnd,
 ): Promise<Job | null> {
@@ -90,18 +97,20 @@ export async function eraseSession(db: Database, row: Pick<LiveRow, 'shard' | 'i
 
 /** The columns of the job that changed; nothing where audio is not kept, or cannot be stored now. */
 async function storeAudio(
-  { db, config, storage, log }: StorageRuntime,
+  { db, config, storage, log, slices }: EndRuntime,
   { job, row, peaks }: { job: ClaimedJob; row: LiveRow; peaks: PeakCollector },
 ): Promise<Partial<ClaimedJob> | 'lost'> {
   const { durableBytes, options } = row;
   if (config.audioRetentionHours === 0 || durableBytes === 0 || job.audioKey !== null) return {};
   try {
-    const audio = collectPeaks(options, readLiveAudio(db, row, 0, durableBytes), peaks);
+    const turn = () => slices.turn(job.accountId);
+    const audio = collectPeaks(readLiveAudio(db, row, 0, durableBytes), { format: options, peaks, turn });
     const [format, fileOf, maxBytesOf] =
       row.gapBytes > 0 ? (['flac', flacOf, flacMaxBytes] as const) : (['wav', wavOf, wavMaxBytes] as const);
     // The parts of an object in a bucket are as large as the limit asks for, and are held in memory.
     const limits = { maxBytes: maxBytesOf(options, durableBytes) };
-    const { key, sizeBytes, durable } = await storage.receive(fileOf(options, durableBytes, audio), limits);
+    const file = inTurns(fileOf(options, durableBytes, audio), turn);
+    const { key, sizeBytes, durable } = await storage.receive(file, limits);
     await durable;
     const changed = { audioKey: key, sizeBytes, format };
     if (await setLiveAudio(db, job, changed)) return changed;
@@ -113,14 +122,27 @@ async function storeAudio(
   }
 }
 
-async function* collectPeaks(format: LiveFormat, audio: AsyncIterable<StoredPart>, peaks: PeakCollector) {
+async function* collectPeaks(
+  audio: AsyncIterable<StoredPart>,
+  { format, peaks, turn }: { format: LiveFormat; peaks: PeakCollector; turn: () => Promise<void> },
+) {
   const reader = new FrameReader(format);
+  let read = 0;
   for await (const part of audio) {
     yield part;
     for (const next of part.kind === 'bytes' ? reader.push(part.bytes) : reader.skip(part.bytes)) {
+      if (read++ % FRAMES_PER_TURN === 0) await turn();
       if ('gapFrames' in next) peaks.skip(next.gapFrames * FRAME_SAMPLES);
       else peaks.add(next);
     }
+  }
+}
+
+async function* inTurns(chunks: AsyncIterable<Uint8Array>, turn: () => Promise<void>) {
+  let written = 0;
+  for await (const chunk of chunks) {
+    yield chunk;
+    if (++written % CHUNKS_PER_TURN === 0) await turn();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { agreementEngine } from '../../engines/live/agreement-engine.ts';
+import { Slices } from '../../platform/slices.ts';
 import type { ClaimedJob, Job, JobMetrics } from '../job.ts';
 import { LeaseLostError } from '../work/lease-keeper.ts';
 import { retryWhileAway } from '../work/retry-while-away.ts';
@@ -42,6 +43,7 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
     onLost: () => failed.reject(new LeaseLostError(job.id)),
     onFailed: (cause) => failed.reject(cause),
   });
+  const slices = new Slices();
   // Nobody sees the words of an open segment.
   const live = agreementEngine(engine, { clock, stepSeconds: Number.POSITIVE_INFINITY, sessions: 1 });
   const ignore = () => undefined;
@@ -53,6 +55,7 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
     nextNumber: row.segments + 1,
     journal: entry,
     openDecoder: () => live.open({ language: job.language }),
+    turn: () => slices.turn(job.accountId),
     edit: editOf(job),
     onFailed: (cause) => failed.reject(cause),
     events: {
@@ -72,7 +75,7 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
     await Promise.race([session.finish(), failed.promise]);
     const known = (await findLiveSession(db, job)) ?? row;
     const end = { model: engine.name, warnings: [...entry.warnings, { code: 'connection_lost' as const }] };
-    const ended = await endLiveJob(runtime, { job, row: known }, end);
+    const ended = await endLiveJob({ ...runtime, slices }, { job, row: known }, end);
     if (ended === null) throw new LeaseLostError(job.id);
     return ended;
   } finally {

@@ -41,6 +41,7 @@ function openSession(
     journal,
     openDecoder: () => openStubDecoder(changes.fails),
     events,
+    turn: async () => undefined,
     onFailed: (cause) => void heard.causes.push(cause),
     ...changes,
   });
@@ -300,4 +301,46 @@ test('a session whose journal cannot be read when the engine has failed says so,
   assert.deepEqual(heard.causes, [cause, cause]);
   assert.deepEqual([heard.finalized, journal.durable.segments], [[], []]);
   assert.ok(session.position().frame < 100);
+});
+
+test('stored audio is read again in steps of a tenth of a second', async () => {
+  const audio = noisySpeech(randomFrom(4), 20);
+  const journal = new MemoryJournal();
+  const first = openSession(journal);
+  first.session.write(audio);
+  first.session.close();
+  journal.commit();
+  let turns = 0;
+  let most = 0;
+  let sinceTurn = 0;
+  const decoder = openStubDecoder();
+  const second = openSession(journal, {
+    // A cut gives what comes after it to the next segment at once.
+    segmentation: { endpointingMs: 600, maxSegmentSeconds: 30 },
+    receivedBytes: audio.length,
+    turn: async () => {
+      turns += 1;
+      most = Math.max(most, sinceTurn);
+      sinceTurn = 0;
+    },
+    openDecoder: () => ({
+      ...decoder,
+      segment(onPartial) {
+        const segment = decoder.segment(onPartial);
+        return {
+          ...segment,
+          write(frame) {
+            sinceTurn += 1;
+            segment.write(frame);
+          },
+        };
+      },
+    }),
+  });
+  await second.session.replay();
+  await finish(second.session, journal);
+
+  assert.ok(turns >= 200, `${turns} turns`);
+  // The frames before the start of a segment come with the first after it.
+  assert.ok(most <= 50, `${most} frames in one turn`);
 });

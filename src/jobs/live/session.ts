@@ -55,6 +55,8 @@ export type LiveSessionOptions = {
   /** Changes a final before it is stored. */
   edit?(segment: LiveSegment): LiveSegment;
   events: SessionEvents;
+  /** Resolves when the session may keep the event loop for a step: `Slices`. */
+  turn(): Promise<void>;
   /** The journal cannot be read: another process has to go on. Nothing more is committed. */
   onFailed(cause: unknown): void;
 };
@@ -62,6 +64,8 @@ export type LiveSessionOptions = {
 /** Audio that the engine has not decoded, and audio that is not committed, beyond which the client has to wait. */
 const BACKLOG_MAX_SECONDS = 10;
 const PENDING_MAX_BYTES = 2 * 2 ** 20;
+/** Stored audio that is read again between two turns. */
+const FRAMES_PER_TURN = 10;
 
 /**
  * A live session, whichever wire it came by: audio goes to the journal and to the segments, segments to the engine, and
@@ -127,11 +131,13 @@ export class LiveSession {
 
   /** Decodes what an earlier process has stored and not decided yet. Call it once for a session that continues. */
   async replay(): Promise<void> {
-    const { format, journal, position, receivedBytes } = this.#options;
+    const { format, journal, position, receivedBytes, turn } = this.#options;
     const from = firstByteFor(format, position);
+    let read = 0;
     let frame = from / this.#frameBytes;
     const powersBefore: number[] = [];
     for await (const next of framesOf(format, journal.read(from, receivedBytes), this.#reader)) {
+      if (read++ % FRAMES_PER_TURN === 0) await turn();
       if (this.#isClosed) return;
       const frames = 'gapFrames' in next ? next.gapFrames : 1;
       const framesBefore = Math.min(frames, Math.max(0, position.frame - frame));
@@ -146,10 +152,14 @@ export class LiveSession {
       else this.#take(next);
     }
     if (!this.#isBegun) this.#begin(powersBefore);
-    for (const act of this.#queued ?? []) act();
+    for (let act = this.#queued?.shift(); act; act = this.#queued?.shift()) {
+      act();
+      await turn();
+    }
     this.#queued = null;
   }
 
+  /** Takes audio, a tenth of a second at most: it is decoded at once. */
   write(bytes: Uint8Array): void {
     this.#receivedBytes += bytes.length;
     this.#options.journal.append(bytes);
@@ -307,13 +317,15 @@ export class LiveSession {
   }
 
   async *#readAgain({ start, end }: { start: number; end: number }): AsyncGenerator<Pcm> {
-    const { format, journal } = this.#options;
+    const { format, journal, turn } = this.#options;
     await journal.flush();
     // The resampler needs the frame before the first.
     const first = Math.max(0, start - 1);
     let frame = first;
     const stored = journal.read(first * this.#frameBytes, end * this.#frameBytes);
+    let read = 0;
     for await (const next of framesOf(format, stored)) {
+      if (read++ % FRAMES_PER_TURN === 0) await turn();
       if ('gapFrames' in next) frame += next.gapFrames;
       else if (frame++ >= start) yield next;
     }

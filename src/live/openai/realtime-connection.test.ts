@@ -12,6 +12,7 @@ import { LiveJournal } from '../../jobs/live/rows/journal.ts';
 import { takeOverSession } from '../../jobs/live/rows/take-over.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
+import { Slices } from '../../platform/slices.ts';
 import type { HostedUser, Taken } from '../live-host.ts';
 import { type LiveClaim, RunningSession } from '../running-session.ts';
 import { type RealtimeApi, RealtimeConnection } from './realtime-connection.ts';
@@ -37,7 +38,7 @@ async function openConnection(audio: Buffer, { plan = 'lite', fails = false, cha
   const { account } = callerOf(await fixture.account({ plan, credits: 10 }));
   const { metrics: _, ...parts } = fixture;
   const leases = new LeaseKeeper<LiveClaim>(parts, async (claims) => claims.map(({ id }) => id));
-  const runtime = { ...parts, leases, ends: openSemaphore(1), journal: new LiveJournal(parts) };
+  const runtime = { ...parts, leases, ends: openSemaphore(1), slices: new Slices(), journal: new LiveJournal(parts) };
   const engine = { name: 'stub', open: () => openStubDecoder(() => fails) } as Partial<LiveEngine> as LiveEngine;
   const begun = openHost(fixture);
   const host = {
@@ -55,12 +56,14 @@ async function openConnection(audio: Buffer, { plan = 'lite', fails = false, cha
     isPaused: false,
     send: (event: object) => void events.push(event),
     close: () => ended.resolve(),
+    charge: () => undefined,
     pause: () => undefined,
     resume: () => undefined,
   };
+  const leave = () => undefined;
   const turns = { silenceMs: null, turnDetection: null };
   const format = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
-  const caller = { account, keyId: TEST_KEY_ID, settings: { ...INITIAL_SETTINGS, ...turns, format } };
+  const caller = { account, keyId: TEST_KEY_ID, settings: { ...INITIAL_SETTINGS, ...turns, format }, leave };
   const api = { ...runtime, host } as unknown as RealtimeApi;
   const connection = new RealtimeConnection(api, socket as Partial<OpenSocket> as OpenSocket, caller);
   const append = (pcm: Buffer) =>

@@ -4,31 +4,41 @@ import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Limits } from '../../http/authentication.ts';
 import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
-import { type JobRequest, permitPlan, readJobRequest } from '../../jobs/api/request.ts';
+import { type JobRequest, permitPlan } from '../../jobs/api/request.ts';
 import { permitByEngine } from '../../jobs/api/transcribe.ts';
 import type { LiveSegment } from '../../jobs/live/rows/live-segment.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { LiveApi } from '../live-api.ts';
 import type { HostedUser } from '../live-host.ts';
-import { parseObject } from '../messages.ts';
 import type { RunningSession, StopReason } from '../running-session.ts';
+import { readRealtimeEvent } from './realtime-event.ts';
 import { RealtimeItems } from './realtime-items.ts';
 import {
   liveOptionsOf,
   planOf,
   type RealtimeSettings,
+  requestOf,
   SettingsError,
   showSettings,
   updateSettings,
 } from './session-settings.ts';
+import { MAX_WAIT_MS } from './waiting-sockets.ts';
 
 export type RealtimeApi = LiveApi & { limits: Limits };
 
-export type RealtimeCaller = { account: PermittedAccount; keyId: string | null; settings: RealtimeSettings };
+export type RealtimeCaller = {
+  account: PermittedAccount;
+  keyId: string | null;
+  settings: RealtimeSettings;
+  /** Gives up the place of a socket that has not begun a session. */
+  leave(): void;
+};
 
 /** Bytes of one message: 4 MiB of base64 and its frame. */
 export const MESSAGE_MAX_BYTES = 4 * 2 ** 20 + 65_536;
 const FULL_CHECK_MS = 50;
+// An error costs so much as reading this number of messages.
+const ERROR_MESSAGES = 10;
 
 type Given = Record<string, unknown>;
 
@@ -42,11 +52,14 @@ export class RealtimeConnection implements SocketUser {
   readonly #caller: RealtimeCaller;
   readonly #items: RealtimeItems;
   readonly #head: { id: string; expiresAt: number };
+  /** Aborted when the session begins, or the connection ends. */
+  readonly #waiting = new AbortController();
   #settings: RealtimeSettings;
   #session: RunningSession | null = null;
   /** What came while the job was made; null before the first audio, and once the session runs. */
   #queued: (() => void)[] | null = null;
   #isClosed = false;
+  #isWaiting = false;
 
   constructor(api: RealtimeApi, socket: OpenSocket, caller: RealtimeCaller) {
     this.#api = api;
@@ -57,6 +70,7 @@ export class RealtimeConnection implements SocketUser {
     const expiresAt = Math.floor(api.clock.now() / 1000) + api.config.maxAudioSeconds;
     this.#head = { id: `sess_${randomUUID().replaceAll('-', '')}`, expiresAt };
     this.#send({ type: 'session.created', session: showSettings(this.#settings, this.#head) });
+    void this.#closeWithoutAudio();
   }
 
   binary(): void {
@@ -64,8 +78,9 @@ export class RealtimeConnection implements SocketUser {
   }
 
   text(text: string): void {
-    const event = parseObject(text);
-    if (event === null) return void this.#error({ message: 'A message must be a JSON object.' });
+    const read = readRealtimeEvent(text);
+    if ('bad' in read) return void this.#error({ param: read.param, message: read.bad });
+    const { fields: event, audio } = read;
     const eventId = typeof event['event_id'] === 'string' ? event['event_id'].slice(0, 200) : null;
     switch (event['type']) {
       case 'session.update':
@@ -73,7 +88,7 @@ export class RealtimeConnection implements SocketUser {
         this.#update(event, eventId);
         break;
       case 'input_audio_buffer.append':
-        this.#append(event, eventId);
+        this.#append(audio, eventId);
         break;
       case 'input_audio_buffer.commit':
         this.#withSession(() => this.#commit());
@@ -91,6 +106,7 @@ export class RealtimeConnection implements SocketUser {
 
   closed(): void {
     this.#isClosed = true;
+    this.#stopWaiting();
     this.#withSession(() => void this.#session?.finish());
   }
 
@@ -109,9 +125,8 @@ export class RealtimeConnection implements SocketUser {
     }
   }
 
-  #append(event: Given, eventId: string | null): void {
-    const { audio } = event;
-    if (typeof audio !== 'string') {
+  #append(audio: string | null, eventId: string | null): void {
+    if (audio === null) {
       return void this.#error({ eventId, param: 'audio', message: 'audio must be a string of base64.' });
     }
     const bytes = Buffer.from(audio, 'base64');
@@ -123,7 +138,7 @@ export class RealtimeConnection implements SocketUser {
   #write(bytes: Buffer): void {
     const session = this.#session!;
     session.write(bytes);
-    if (session.isFull() && !this.#socket.isPaused) void this.#wait(session);
+    if (session.isFull()) void this.#wait(session);
   }
 
   /** What is open is known once the audio before it was paid for and taken. */
@@ -153,7 +168,7 @@ export class RealtimeConnection implements SocketUser {
       // The key, the account or its plan may have changed since the handshake.
       const { shard, id: accountId } = this.#caller.account;
       const account = await requireCurrentCaller(db, { shard, accountId, keyId }, 'jobs:write');
-      const request = await requestOf(this.#api, settings, account);
+      const request = await permittedRequest(this.#api, settings, account);
       const id = makeId('job', clock);
       const options = liveOptionsOf(settings);
       await host.create(id, { account, keyId, request, options, tokenHash: null }, async () => undefined);
@@ -162,6 +177,7 @@ export class RealtimeConnection implements SocketUser {
       if (taken === null) throw new Error('the job of a new session has ended');
       this.#items.useVad(settings.silenceMs !== null);
       this.#session = host.run(taken, this.#userOf());
+      this.#stopWaiting();
       this.#send({ type: 'verbatim.job', job_id: id });
     } catch (cause) {
       this.#refuse(cause);
@@ -170,6 +186,18 @@ export class RealtimeConnection implements SocketUser {
     this.#queued = null;
     this.#socket.resume();
     if (this.#session !== null) for (const act of queued) act();
+  }
+
+  async #closeWithoutAudio(): Promise<void> {
+    await this.#api.clock.sleep(MAX_WAIT_MS, this.#waiting.signal);
+    if (this.#waiting.signal.aborted || this.#queued !== null) return;
+    this.#error({ code: 'no_audio', message: `No audio came for ${MAX_WAIT_MS / 1_000} s.` });
+    this.#socket.close(CLOSE.refused, 'no audio');
+  }
+
+  #stopWaiting(): void {
+    this.#waiting.abort(null);
+    this.#caller.leave();
   }
 
   #refuse(cause: unknown): void {
@@ -220,8 +248,11 @@ export class RealtimeConnection implements SocketUser {
 
   /** The client waits while the engine or the journal is full. */
   async #wait(session: RunningSession): Promise<void> {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
     this.#socket.pause();
     while (session.isFull() && !this.#isClosed) await this.#api.clock.sleep(FULL_CHECK_MS);
+    this.#isWaiting = false;
     this.#socket.resume();
   }
 
@@ -236,6 +267,7 @@ export class RealtimeConnection implements SocketUser {
     param?: string | null;
     message: string;
   }): void {
+    this.#socket.charge(ERROR_MESSAGES);
     this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, param, event_id: eventId } });
   }
 
@@ -245,17 +277,9 @@ export class RealtimeConnection implements SocketUser {
 }
 
 /** @throws ApiError  what cannot be served for these settings */
-async function requestOf(api: RealtimeApi, settings: RealtimeSettings, account: Account): Promise<JobRequest> {
+async function permittedRequest(api: RealtimeApi, settings: RealtimeSettings, account: Account): Promise<JobRequest> {
   const plan = permitPlan('model', planOf(settings.model, account.plan), account.plan);
-  const request = readJobRequest(fieldsOf({ ...settings, plan }), account.plan);
+  const request = requestOf(settings, plan);
   await permitByEngine(api, request, { translate_to: 'translate_to', diarize: 'diarize' });
   return request;
-}
-
-function fieldsOf({ plan, language, prompt, keywords }: RealtimeSettings & { plan: string }) {
-  const fields = new Map<string, string>([['plan', plan]]);
-  if (language !== null) fields.set('language', language);
-  if (prompt !== null) fields.set('prompt', prompt);
-  if (keywords.length > 0) fields.set('keywords', keywords.at(-1)!);
-  return { fields, lists: new Map(keywords.length > 0 ? [['keywords', keywords]] : []) };
 }

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import type { PermittedAccount } from '../../accounts/account.ts';
 import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { creditRates } from '../../config/rates.ts';
+import { ApiError, type ErrorType } from '../../http/api-error.ts';
 import { hashKey } from '../../http/authentication.ts';
 import { offeredProtocols, requireHandshake } from '../../http/handshakes/handshake.ts';
 import { type Call, defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
 import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
 import { keyCaller } from '../key-caller.ts';
@@ -13,23 +16,29 @@ import { insertClientSecret, useClientSecret } from './client-secret-store.ts';
 import { MESSAGE_MAX_BYTES, type RealtimeApi, type RealtimeCaller, RealtimeConnection } from './realtime-connection.ts';
 import {
   INITIAL_SETTINGS,
+  planOf,
   type RealtimeSettings,
   SettingsError,
   showSettings,
   updateSettings,
 } from './session-settings.ts';
+import { WaitingSockets } from './waiting-sockets.ts';
 
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 const SUBPROTOCOL = 'realtime';
+// What a client sends that has not read its refusal yet.
+const REFUSED_MESSAGE_MAX_BYTES = 4_096;
 const SECRET_SECONDS = { min: 10, max: 7_200, usual: 600 };
 const SECRET = /^ek_([0-9a-z]{1,40})_[A-Za-z0-9_-]{43}$/;
 
+type AdmittedCaller = Omit<RealtimeCaller, 'leave'>;
+
 /** Live sessions by OpenAI's Realtime API: connect, and make secrets for browsers. */
 export function realtimeRoutes(api: RealtimeApi): Route[] {
-  return [connectRoute(api), secretRoute(api)];
+  return [connectRoute(api, new WaitingSockets()), secretRoute(api)];
 }
 
-function connectRoute(api: RealtimeApi): Route {
+function connectRoute(api: RealtimeApi, waiting: WaitingSockets): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/realtime',
@@ -49,22 +58,43 @@ function connectRoute(api: RealtimeApi): Route {
       const offered = offeredProtocols(call.header);
       const caller = await callerOf(api, call, offered);
       const settings = { ...caller.settings, model: call.query.model ?? caller.settings.model };
-      const refused = await api.limits.admit(caller.account, 'live');
-      const isRefused = refused?.kind === 'refused';
+      const refusal = await refusalOf(api, caller.account, planOf(settings.model, caller.account.plan));
+      const place = refusal ?? placeOf(waiting, caller.account);
+      const isRefused = 'code' in place;
       return {
         status: 101,
         upgrade: {
           protocol: offered.includes(SUBPROTOCOL) ? SUBPROTOCOL : null,
-          maxMessageBytes: MESSAGE_MAX_BYTES,
+          maxMessageBytes: isRefused ? REFUSED_MESSAGE_MAX_BYTES : MESSAGE_MAX_BYTES,
+          budget: api.budgets.of(caller.account.id),
           open: (socket) =>
-            isRefused
-              ? refuse(socket, `Too many new sessions; try again in ${refused.retryAfterSeconds} s.`)
-              : new RealtimeConnection(api, socket, { ...caller, settings }),
-          abandon: () => undefined,
+            isRefused ? refuse(socket, place) : new RealtimeConnection(api, socket, { ...caller, settings, ...place }),
+          abandon: () => isRefused || place.leave(),
         },
       };
     },
   });
+}
+
+type Refusal = { code: ErrorType; message: string };
+
+/** Why the account cannot begin a session now. */
+async function refusalOf(api: RealtimeApi, account: PermittedAccount, plan: Plan): Promise<Refusal | null> {
+  const limit = await api.limits.admit(account, 'live');
+  if (limit?.kind === 'refused') {
+    return { code: 'rate_limited', message: `Too many new sessions; try again in ${limit.retryAfterSeconds} s.` };
+  }
+  if (account.unlimited || account.hadCredit || creditRates(api.config)[plan] === 0) return null;
+  return { code: 'insufficient_balance', message: 'The balance is used up. Add credits, then connect again.' };
+}
+
+function placeOf(waiting: WaitingSockets, { id }: PermittedAccount): Refusal | { leave: () => void } {
+  const added = waiting.add(id);
+  if ('leave' in added) return added;
+  if (added.refused === 'all') {
+    return { code: 'unavailable', message: 'Too many connections wait for their first audio; try again in a minute.' };
+  }
+  return { code: 'rate_limited', message: 'Ten connections of the account have sent no audio yet; close one of them.' };
 }
 
 function secretRoute(api: RealtimeApi): Route {
@@ -135,7 +165,7 @@ async function callerOf(
   api: RealtimeApi,
   call: Pick<Call<unknown, unknown, unknown>, 'header' | 'note'>,
   offered: string[],
-): Promise<RealtimeCaller> {
+): Promise<AdmittedCaller> {
   const { header } = call;
   const given = offered.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
   const bearer = given === undefined ? header('authorization') : `Bearer ${given}`;
@@ -145,7 +175,7 @@ async function callerOf(
   return { account: caller.account, keyId: caller.key.id, settings: INITIAL_SETTINGS };
 }
 
-async function callerOfSecret({ db }: RealtimeApi, secret: string): Promise<RealtimeCaller> {
+async function callerOfSecret({ db }: RealtimeApi, secret: string): Promise<AdmittedCaller> {
   const accountId = `acct_${SECRET.exec(secret)?.[1] ?? ''}`;
   if (!isId('acct', accountId)) throw unknownSecret();
   const shard = shardOf(accountId);
@@ -156,13 +186,13 @@ async function callerOfSecret({ db }: RealtimeApi, secret: string): Promise<Real
 }
 
 /** Clients of this API show no text of a refused handshake: they are told in an event. */
-function refuse(socket: OpenSocket, message: string): SocketUser {
+function refuse(socket: OpenSocket, { code, message }: Refusal): SocketUser {
   socket.send({
     event_id: 'event_refused',
     type: 'error',
-    error: { type: 'invalid_request_error', code: 'rate_limited', message, param: null, event_id: null },
+    error: { type: 'invalid_request_error', code, message, param: null, event_id: null },
   });
-  socket.close(CLOSE.refused, 'rate_limited');
+  socket.close(code === 'unavailable' ? CLOSE.overloaded : CLOSE.refused, code);
   return { binary: () => undefined, text: () => undefined, closed: () => undefined };
 }
 

@@ -1,3 +1,5 @@
+import { ApiError } from '../../http/api-error.ts';
+import { type JobRequest, readJobRequest } from '../../jobs/api/request.ts';
 import type { LiveOptions } from '../../jobs/live/rows/live-store.ts';
 import { PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import type { LiveEncoding, LiveSampleRate } from '../../rules/live/encoding.ts';
@@ -36,8 +38,7 @@ const OLD_FORMATS: Record<string, object> = {
   g711_alaw: { type: 'audio/pcma' },
 };
 const PCM_RATES: readonly number[] = [8_000, 16_000, 24_000];
-const MAX_KEYWORDS = 100;
-const MAX_TEXT_CHARS = 2_000;
+const MAX_MODEL_CHARS = 200;
 
 export const INITIAL_SETTINGS: RealtimeSettings = {
   format: { encoding: 'pcm_s16le', sampleRate: 24_000 },
@@ -72,12 +73,35 @@ export function updateSettings(before: RealtimeSettings, session: unknown): Real
   const format = input['format'] ?? (typeof oldFormat === 'string' ? (OLD_FORMATS[oldFormat] ?? oldFormat) : undefined);
   const transcription = objectOf(input['transcription'] ?? given['input_audio_transcription']);
   const turns = 'turn_detection' in input ? input['turn_detection'] : given['turn_detection'];
-  return {
+  const updated = {
     ...before,
     ...(format !== undefined && { format: formatOf(format) }),
     ...transcriptionOf(transcription),
     ...(turns !== undefined && turnsOf(turns)),
   };
+  checkTexts(updated);
+  return updated;
+}
+
+function checkTexts(settings: RealtimeSettings): void {
+  try {
+    requestOf(settings, 'lite');
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    throw new SettingsError(`session.audio.input.transcription.${cause.param ?? 'prompt'}`, cause.message);
+  }
+}
+
+/**
+ * What the job of a session is asked for. Its texts have the limits that they have in POST /v1/transcribe.
+ * @throws ApiError  400, naming the field
+ */
+export function requestOf({ language, prompt, keywords }: RealtimeSettings, plan: Plan): JobRequest {
+  const fields = new Map<string, string>([['plan', plan]]);
+  if (language !== null) fields.set('language', language);
+  if (prompt !== null) fields.set('prompt', prompt);
+  if (keywords.length > 0) fields.set('keywords', keywords.at(-1)!);
+  return readJobRequest({ fields, lists: new Map(keywords.length > 0 ? [['keywords', keywords]] : []) }, plan);
 }
 
 /** The session as the events show it. */
@@ -140,13 +164,11 @@ function transcriptionOf(given: Given): Partial<RealtimeSettings> {
   const { model, language, languages, prompt, keywords } = given;
   const [first] = Array.isArray(languages) ? languages : [];
   const tag = language ?? first;
-  const words = Array.isArray(keywords)
-    ? keywords.filter((word) => typeof word === 'string').slice(0, MAX_KEYWORDS)
-    : null;
+  const words = Array.isArray(keywords) ? keywords.filter((word) => typeof word === 'string') : null;
   return {
-    ...(typeof model === 'string' && { model: model.slice(0, MAX_TEXT_CHARS) }),
+    ...(typeof model === 'string' && { model: model.slice(0, MAX_MODEL_CHARS) }),
     ...(typeof tag === 'string' && { language: tag === '' ? null : tag.slice(0, 35) }),
-    ...(typeof prompt === 'string' && { prompt: prompt === '' ? null : prompt.slice(0, MAX_TEXT_CHARS) }),
+    ...(typeof prompt === 'string' && { prompt: prompt === '' ? null : prompt }),
     ...(words && { keywords: words }),
   };
 }

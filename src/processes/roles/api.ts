@@ -17,12 +17,14 @@ import type { Route } from '../../http/route.ts';
 import { buildServer, closeServer } from '../../http/server/server.ts';
 import { consoleRoutes } from '../../http/service/console.ts';
 import { operatorRoutes, serviceRoutes } from '../../http/service/service-routes.ts';
+import { MessageBudgets } from '../../http/websocket/message-budgets.ts';
 import { openAudioLinks } from '../../jobs/stored-audio/audio-link.ts';
 import { openCompletionWaiter } from '../../jobs/stream/completion-waiter.ts';
 import { openJobNotifications } from '../../jobs/stream/job-notifications.ts';
 import { NodeReports } from '../../operator/node-reports.ts';
 import { VERSION } from '../../platform/installation.ts';
 import { httpMetrics, jobMetrics } from '../../platform/metrics.ts';
+import { Slices } from '../../platform/slices.ts';
 import { openAccountChanges } from '../../stream/changes.ts';
 import { eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
@@ -142,10 +144,12 @@ async function openApi(context: RoleContext, storage: AudioStorage, callers: Cal
     openJobNotifications(context),
     openAccountChanges(context),
   ]);
-  const live = openLive(context, storage);
+  const slices = new Slices();
+  const live = openLive({ ...context, slices }, storage);
   const runtime = {
     ...context,
     host: live.host,
+    budgets: new MessageBudgets(slices),
     limits: openLimits(db, limitsOfBuckets(config)),
     storage,
     tools: { folder: config.toolsDir },

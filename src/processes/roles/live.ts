@@ -9,16 +9,17 @@ import { LiveHost } from '../../live/live-host.ts';
 import type { LiveClaim } from '../../live/running-session.ts';
 import { jobMetrics, liveMetrics } from '../../platform/metrics.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
+import type { Slices } from '../../platform/slices.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import type { RoleContext } from './role.ts';
 
-type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'>;
+type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'> & { slices: Slices };
 
 const ENDS_AT_ONCE = 4;
 
 /** The live sessions of the HTTP process. Engines are started by the first session. */
 export function openLive(context: Context, storage: AudioStorage) {
-  const { config, order, db, log, clock, metrics } = context;
+  const { config, order, db, log, clock, metrics, slices } = context;
   const leases = new LeaseKeeper<LiveClaim>(context, (claims, shard) =>
     renewLeases(db, claims, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
   );
@@ -42,6 +43,7 @@ export function openLive(context: Context, storage: AudioStorage) {
     metrics: { ...jobMetrics(metrics), ...liveMetrics(metrics) },
     journal: new LiveJournal(context),
     leases,
+    slices,
     ends: openSemaphore(ENDS_AT_ONCE),
     engines: new LiveEngines(context, (spec) => openLiveEngine(spec, options)),
     holder: order.holder,

@@ -39,6 +39,7 @@ export async function undisturbed(chunks: StoredChunk[], audio: Buffer): Promise
       finalized: ignore,
       segmentFailed: ignore,
     },
+    turn: async () => undefined,
     onFailed: (cause) => {
       throw cause;
     },

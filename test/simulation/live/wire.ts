@@ -102,6 +102,7 @@ export class Wire {
       unsentBytes: 0,
       send,
       sendText: (text: string) => send(JSON.parse(text)),
+      charge: () => undefined,
       pause: () => direction.pause(),
       resume: () => direction.resume(),
       close: (code: number) => {

@@ -1,0 +1,188 @@
+import type { Runtime } from '../db/runtime.ts';
+import type { TakenSession } from '../jobs/live/rows/take-over.ts';
+import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
+import type { Slices } from '../platform/slices.ts';
+import { bytesPerFrame, bytesPerSecond, durationMs, type LiveFormat } from '../rules/live/encoding.ts';
+import { Meter } from './meter.ts';
+
+/** What is done with audio that is paid for. */
+export type PaidAudioUser = {
+  /** Takes a tenth of a second of audio at most. */
+  write(bytes: Uint8Array): void;
+  /** So many seconds are covered; nothing is taken after them. */
+  balanceLow(secondsLeft: number): void;
+  /** Nothing more is taken. `lost`: another process has the job. */
+  stopped(reason: 'out_of_balance' | 'too_long' | 'lost'): void;
+  failed(cause: unknown): void;
+};
+
+const FRAMES_PER_TURN = 10;
+
+/**
+ * The audio of a session that waits for its turn in the event loop, or for its price to be held, and what the client
+ * asked for after it.
+ */
+export class PaidAudio {
+  readonly #runtime: Runtime & { slices: Slices };
+  readonly #session: Pick<TakenSession, 'job'> & { format: LiveFormat };
+  readonly #user: PaidAudioUser;
+  readonly #meter: Meter;
+  readonly #closed = new AbortController();
+  #waiting: (Uint8Array | (() => void))[] = [];
+  #waitingBytes = 0;
+  /** Whether the first audio that waits is not covered. */
+  #isUnpaid = false;
+  #taking: Promise<void> | null = null;
+  #growing: Promise<void> | null = null;
+  /** What is covered, once the balance was too short. */
+  #shortMs: number | null = null;
+  /** Bytes that came and bytes that were taken, gaps included, and the gaps among the latter. */
+  #cameBytes: number;
+  #takenBytes: number;
+  #gapBytes: number;
+
+  constructor(runtime: Runtime & { slices: Slices }, { job, row }: TakenSession, user: PaidAudioUser) {
+    this.#runtime = runtime;
+    this.#session = { job, format: row.options };
+    this.#user = user;
+    this.#meter = new Meter(runtime, job);
+    this.#cameBytes = row.durableBytes;
+    this.#takenBytes = row.durableBytes;
+    this.#gapBytes = row.gapBytes;
+  }
+
+  /** Bytes of the session that came, gaps included. */
+  get cameBytes(): number {
+    return this.#cameBytes;
+  }
+
+  /** Whether the client has to wait. */
+  get isFull(): boolean {
+    return this.#isUnpaid || this.#waitingBytes > bytesPerSecond(this.#session.format);
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#cameBytes += bytes.length;
+    this.#waitingBytes += bytes.length;
+    this.#waiting.push(bytes);
+    this.#take();
+  }
+
+  /**
+   * Passes over bytes that the client has lost, after what came before.
+   * @param act  takes the gap; nothing is taken any more where the gap makes the session too long
+   */
+  skip(to: number, act: () => void): void {
+    const bytes = to - this.#cameBytes;
+    this.#cameBytes = to;
+    this.after(() => {
+      const [gapMs, endMs] = [this.#gapBytes + bytes, to].map((all) => durationMs(this.#session.format, all));
+      if (!this.#meter.allowsGap(gapMs!, endMs!, this.#runtime.clock.now())) return this.#stop('too_long');
+      this.#gapBytes += bytes;
+      this.#takenBytes = to;
+      act();
+    });
+  }
+
+  /** Calls back once what came before is taken: at once where nothing waits. */
+  after(act: () => void): void {
+    if (this.#waiting.length === 0) act();
+    else this.#waiting.push(act);
+  }
+
+  /** Resolves once what came is taken, as far as it is covered now. */
+  async settled(): Promise<void> {
+    await this.#taking;
+  }
+
+  /** Resolves when no statement runs that holds credits. */
+  async rested(): Promise<void> {
+    await this.#growing;
+  }
+
+  /** Nothing more is taken. */
+  close(): void {
+    this.#closed.abort(null);
+    this.#waiting = [];
+  }
+
+  #take(): void {
+    this.#taking ??= this.#takeCovered().finally(() => {
+      this.#taking = null;
+      // What came in this very moment.
+      if (this.#waiting.length > 0 && !this.#isUnpaid) this.#take();
+    });
+  }
+
+  async #takeCovered(): Promise<void> {
+    do {
+      await this.#runtime.slices.turn(this.#session.job.accountId);
+      if (this.#closed.signal.aborted) return;
+      this.#takeNext();
+    } while (this.#waiting.length > 0 && !this.#isUnpaid);
+    if (this.#isUnpaid && this.#meter.isAtLength) return this.#stop('too_long');
+    if (this.#meter.isLow(this.#takenMs())) this.#grow();
+  }
+
+  #takeNext(): void {
+    const next = this.#waiting[0];
+    this.#isUnpaid = false;
+    if (typeof next === 'function') {
+      this.#waiting.shift();
+      next();
+    } else if (next) {
+      const allowed = Math.max(0, this.#allowedBytes() - this.#takenBytes);
+      const part = next.subarray(0, Math.min(allowed, FRAMES_PER_TURN * bytesPerFrame(this.#session.format)));
+      if (part.length === next.length) this.#waiting.shift();
+      else this.#waiting[0] = next.subarray(part.length);
+      this.#waitingBytes -= part.length;
+      this.#takenBytes += part.length;
+      this.#isUnpaid = allowed === 0;
+      if (part.length > 0) this.#user.write(part);
+    }
+  }
+
+  #allowedBytes(): number {
+    return Math.floor((this.#meter.allowedMs * bytesPerSecond(this.#session.format)) / 1000) + this.#gapBytes;
+  }
+
+  #takenMs(): number {
+    return durationMs(this.#session.format, this.#takenBytes - this.#gapBytes);
+  }
+
+  #grow(): void {
+    // Once the balance was too short, it is asked again only when the covered audio is used up.
+    if (this.#growing !== null || (this.#shortMs !== null && !this.#isUnpaid)) return;
+    this.#growing = this.#growOnce().finally(() => {
+      this.#growing = null;
+      if (this.#isUnpaid && !this.#closed.signal.aborted) this.#take();
+    });
+  }
+
+  async #growOnce(): Promise<void> {
+    const takenMs = this.#takenMs();
+    const again = {
+      waits: 'the hold of a live session',
+      jobId: this.#session.job.id,
+      signal: this.#closed.signal,
+    };
+    try {
+      const coverage = await retryWhileAway(this.#runtime, again, () => this.#meter.grow(takenMs));
+      if (coverage.kind === 'lost') return this.#stop('lost');
+      const wasShort = this.#shortMs !== null;
+      this.#shortMs = coverage.kind === 'short' ? coverage.coveredMs : null;
+      if (coverage.kind === 'short') {
+        if (!wasShort) this.#user.balanceLow(Math.max(0, coverage.coveredMs - this.#takenMs()) / 1000);
+        else if (this.#takenBytes >= this.#allowedBytes()) this.#stop('out_of_balance');
+      }
+    } catch (cause) {
+      if (!this.#closed.signal.aborted) this.#user.failed(cause);
+    }
+  }
+
+  #stop(reason: 'out_of_balance' | 'too_long' | 'lost'): void {
+    if (this.#closed.signal.aborted) return;
+    this.#waiting = [];
+    this.#user.stopped(reason);
+  }
+}

@@ -1,0 +1,53 @@
+/** How long the event loop is kept at most before it looks at everything else. */
+const SLICE_MS = 8;
+
+/**
+ * Shares the event loop between owners that have much work to do in it, such as audio that was sent faster than it is
+ * spoken. An owner awaits its turn before each step of about a millisecond. Steps of all owners run one after another,
+ * the owners in turn, for at most 8 ms; then the event loop does all else that is due.
+ */
+export class Slices {
+  readonly #sliceMs: number;
+  /** Steps that wait, of the owner that is next first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #isRunning = false;
+
+  constructor({ sliceMs = SLICE_MS }: { sliceMs?: number } = {}) {
+    this.#sliceMs = sliceMs;
+  }
+
+  /** Resolves when the next step of the owner may run: what is done before the next `await` is the step. */
+  turn(owner: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(owner);
+      if (waiting) waiting.push(resolve);
+      else this.#waiting.set(owner, [resolve]);
+      if (!this.#isRunning) this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    this.#isRunning = true;
+    setImmediate(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    const endMs = performance.now() + this.#sliceMs;
+    do {
+      this.#takeNext()();
+      // The step runs here: it waited for its promise before this function waits for another.
+      await null;
+    } while (this.#waiting.size > 0 && performance.now() < endMs);
+    this.#isRunning = false;
+    if (this.#waiting.size > 0) this.#schedule();
+  }
+
+  /** The next step of the owner at the front, who goes to the end. */
+  #takeNext(): () => void {
+    const [owner, waiting] = this.#waiting.entries().next().value!;
+    this.#waiting.delete(owner);
+    const step = waiting.shift()!;
+    if (waiting.length > 0) this.#waiting.set(owner, waiting);
+    return step;
+  }
+}
