@@ -50,7 +50,7 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["verbatim", "hea
 ENTRYPOINT ["tini", "--", "verbatim"]
 CMD ["serve"]
 
-# ffmpeg, its sandbox and pocketsphinx: what `bin/verbatim serve` installs elsewhere.
+# ffmpeg and its sandbox: what `bin/verbatim serve` installs elsewhere.
 FROM base AS tools
 COPY bin bin
 # A PostgreSQL 18 of the distribution is newer than that of the npm package, and is preferred; Debian 13 has none.

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { STREAMING_TONE_MODEL, TONE_MODEL } from '../test/fixtures/audio/test-audio.ts';
 import { openService, type ServiceAccount, type TestService } from '../test/fixtures/service.ts';
+import { SPEECH_MODEL } from '../test/fixtures/speech-model.ts';
 import { startServiceDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
 import { httpProcessOf } from './http-process.ts';
@@ -22,7 +23,7 @@ const { values } = parseArgs({
 });
 const SESSIONS = Number(values.sessions);
 const SECONDS = Number(values.seconds);
-const SAMPLE = readFileSync(new URL('../examples/sample.wav', import.meta.url));
+const SAMPLE = readFileSync(new URL('../assets/speech/librivox-0890.wav', import.meta.url));
 const ENDPOINTING_MS = 600;
 const FEW = 4;
 const FEW_SECONDS = 30;
@@ -63,7 +64,10 @@ async function measureFew(name: string, model: string, goal: { partial: string; 
 
 /** How late the words of few sessions come while jobs wait for every core, and how many jobs complete meanwhile. */
 async function measureBesideJobs(name: string, model: string, goal: { partial: string; final: number }): Promise<void> {
-  await using node = await openNode(model, { ENGINE_LITE: 'pocketsphinx', ENGINE_PRO: 'pocketsphinx' });
+  await using node = await openNode(model, {
+    ENGINE_LITE: `sherpa-onnx:${SPEECH_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${SPEECH_MODEL}`,
+  });
   await node.run({ sessions: 1, seconds: 1, encoding: 'pcm_s16le' });
   for (let job = 0; job < JOBS; job++) await node.transcribe();
   const completedIn = async (work: () => Promise<unknown>) => {
@@ -149,7 +153,7 @@ async function openNode(model: string, env: Record<string, string> = {}) {
     headers,
     async transcribe(): Promise<void> {
       const body = new FormData();
-      body.append('file', new Blob([SAMPLE]), 'sample.wav');
+      body.append('file', new Blob([SAMPLE]), 'speech.wav');
       body.append('async', 'true');
       const answer = await fetch(`${service.baseUrl}/v1/transcribe`, { method: 'POST', headers, body });
       if (answer.status !== 202) throw new Error(`no job: ${answer.status} ${await answer.text()}`);

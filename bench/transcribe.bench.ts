@@ -8,6 +8,7 @@ import { type Engine, type Pcm, SAMPLE_RATE } from '../src/engines/engine.ts';
 import { openEngine } from '../src/engines/registry/open.ts';
 import { openLog } from '../src/platform/log.ts';
 import { openService, type TestService, temporaryFolder } from '../test/fixtures/service.ts';
+import { SPEECH_MODEL } from '../test/fixtures/speech-model.ts';
 import { startServiceDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
 
@@ -16,7 +17,7 @@ const SECONDS = 600;
 const FIRST_ROUNDS = 9;
 // Polling every 20 ms would use a tenth of both cores.
 const POLL_MS = 250;
-const sample = wavSamples(readFileSync(new URL('../examples/sample.wav', import.meta.url)));
+const sample = wavSamples(readFileSync(new URL('../assets/speech/librivox-0890.wav', import.meta.url)));
 const shortFiles = Array.from({ length: Math.ceil(SECONDS / (sample.length / SAMPLE_RATE)) }, () => sample);
 const longFile = repeated(sample, SECONDS * SAMPLE_RATE);
 
@@ -35,7 +36,7 @@ type Speeds = { short: number; long: number; firstMs: number };
 
 async function engineAlone(): Promise<Speeds> {
   await using engine = await openEngine(
-    { kind: 'pocketsphinx' },
+    { kind: 'sherpa-onnx', model: SPEECH_MODEL },
     {
       modelsDir: temporaryFolder(),
       slots: SLOTS,
@@ -64,8 +65,8 @@ async function throughService(): Promise<Speeds> {
   await using service = await openService({
     ...database.env,
     LOG_LEVEL: 'warn',
-    ENGINE_PRO: 'pocketsphinx',
-    ENGINE_LITE: 'pocketsphinx',
+    ENGINE_PRO: `sherpa-onnx:${SPEECH_MODEL}`,
+    ENGINE_LITE: `sherpa-onnx:${SPEECH_MODEL}`,
     RATE_LIMIT_TRANSCRIBE: 'off',
     RATE_LIMIT_DEFAULT: 'off',
     RATE_LIMIT_JOBS: 'off',
@@ -140,7 +141,9 @@ function wavSamples(file: Buffer): Pcm {
 
 function wavFile(samples: Pcm): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
-  const header = Buffer.from(readFileSync(path.join(import.meta.dirname, '../examples/sample.wav')).subarray(0, 44));
+  const header = Buffer.from(
+    readFileSync(path.join(import.meta.dirname, '../assets/speech/librivox-0890.wav')).subarray(0, 44),
+  );
   header.writeUInt32LE(36 + bytes.length, 4);
   header.writeUInt32LE(bytes.length, 40);
   return Buffer.concat([header, bytes]) as Buffer<ArrayBuffer>;

@@ -23,7 +23,7 @@ type ClientResults = WordErrors & { folder: string; seconds: number };
 
 const PIECE_TIMEOUT_MS = 600_000;
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { engine: { type: 'string' } } });
-const manifest = path.resolve(positionals[0] ?? path.join(import.meta.dirname, '../examples/manifest.json'));
+const manifest = path.resolve(positionals[0] ?? path.join(import.meta.dirname, '../assets/speech/texts.json'));
 const config = readConfig();
 const tools = { folder: config.toolsDir };
 

@@ -14,7 +14,7 @@ const processEnvironment = require('./process-environment.json');
 const { runAll } = require('./run.js');
 
 const ROOT = path.resolve(__dirname, '..');
-const ALL_TOOLS = ['ffmpeg', ...SANDBOX, 'pocketsphinx'];
+const ALL_TOOLS = ['ffmpeg', ...SANDBOX];
 
 /**
  * The commands that are separate programs: the Node programs that each runs in order, whether the command needs the

@@ -28,7 +28,7 @@ Verbatim is a transcription service that you run on your own machines, with dura
 \`demo\` transcribes a sample and shows the signed webhook; \`serve\` runs the service with its data in \`./data\`. Settings are
 environment variables: \`docs/configuration.md\`. \`docs/\` has all pages; a running service shows them at \`/docs/\`.
 
-It brings its own PostgreSQL. With a Node older than 24 it fetches Node 24 from npm. ffmpeg, bubblewrap and pocketsphinx come
+It brings its own PostgreSQL. With a Node older than 24 it fetches Node 24 from npm. ffmpeg and bubblewrap come
 from Debian's packages: as root they are installed with apt, otherwise unpacked into \`~/.cache/verbatim\`.
 `;
 

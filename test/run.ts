@@ -4,6 +4,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { startEmbedded } from '../src/db/embedded/server.ts';
+import { isPulled } from '../src/models/folder.ts';
+import { pullModel } from '../src/models/pull/pull.ts';
+import { localModels, modelOrigins } from '../src/models/sources/origins.ts';
 import { startOutside } from './fixtures/database/outside-postgres.ts';
 
 // The test command: starts the databases that the tests need, runs node:test over the tree or over the files named, and
@@ -31,6 +34,8 @@ fs.mkdirSync(temporary);
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort());
 
+const modelsDir = await pullModels();
+
 try {
   process.exitCode = await runTests(process.argv.slice(2));
 } finally {
@@ -48,6 +53,23 @@ function temporaryRoot(): string {
   if (options === undefined || /\b(?:ro|noexec)\b/.test(options)) return os.tmpdir();
   const { bavail, bsize } = fs.statfsSync(folder);
   return Math.min(bavail * bsize, os.freemem()) < minFreeBytes ? os.tmpdir() : folder;
+}
+
+/** The folder of the models that tests with real speech use; null, after a sentence, where they cannot be fetched. */
+async function pullModels(): Promise<string | null> {
+  const modelsDir = localModels().cache;
+  const origins = modelOrigins({ hubUrl: 'https://huggingface.co' });
+  try {
+    for (const name of ['moonshine-tiny', 'silero-vad']) {
+      if (await isPulled(modelsDir, name)) continue;
+      process.stderr.write(`Fetching ${name} for the tests …\n`);
+      await pullModel(name, { modelsDir, origins, signal: interrupted.signal });
+    }
+    return modelsDir;
+  } catch (error) {
+    process.stderr.write(`Tests with real speech are skipped: ${(error as Error).message}\n`);
+    return null;
+  }
 }
 
 /** The whole tree runs last, so that the closing lines are about it; it does not run when the stores failed. */
@@ -94,6 +116,7 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
     PATH: searchPath(),
     TMPDIR: temporary,
     TEST_DATABASE_URL: databaseUrl,
+    ...(modelsDir !== null && { TEST_MODELS: modelsDir }),
     TEST_NEW_CLUSTER: path.join(home, 'new-cluster'),
   };
   const runner = spawn(process.execPath, [...flags, ...files], { stdio: 'inherit', env });

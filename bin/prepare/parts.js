@@ -25,7 +25,7 @@ const PARTS = {
  * Installs what the service needs with the settings of the environment, and runs nothing: for images and for
  * installations that are finished before the first start.
  * @param names  of parts: `packages` (npm packages and Node 24), `bundle` (the service, after `packages`), `tools`
- *   (ffmpeg, its sandbox, pocketsphinx); none: all
+ *   (ffmpeg and its sandbox); none: all
  * @throws Error  when something could not be installed
  */
 async function prepareParts(root, names) {

@@ -8,10 +8,6 @@ const { unpackTools } = require('./unpack-tools.js');
 const TOOLS = {
   ffmpeg: { packages: ['ffmpeg'], isThere: () => isProgram('ffmpeg') && isProgram('ffprobe') },
   bubblewrap: { packages: ['bubblewrap'], isThere: () => isProgram('bwrap') },
-  pocketsphinx: {
-    packages: ['pocketsphinx', 'pocketsphinx-en-us'],
-    isThere: () => fs.existsSync('/usr/share/pocketsphinx/model/en-us') && isLibrary('libpocketsphinx.so.3'),
-  },
 };
 
 /** The tools that are not installed. */
@@ -72,13 +68,6 @@ const PROGRAM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bi
 
 function isProgram(name) {
   return PROGRAM_FOLDERS.some((folder) => fs.existsSync(path.join(folder, name)));
-}
-
-function isLibrary(name) {
-  const triplet = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch] ?? '';
-  return ['/usr/lib', `/usr/lib/${triplet}`, '/usr/lib64', '/usr/local/lib'].some((folder) =>
-    fs.existsSync(path.join(folder, name)),
-  );
 }
 
 module.exports = { missingTools, prepareTools };

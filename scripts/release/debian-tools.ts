@@ -7,16 +7,14 @@ import { download, STARTER } from '../../bin/prepare/unpack-tools.js';
 /** A Debian package of which the archive has files. */
 export type DebianPackage = { name: string; version: string; architecture: string };
 
-const PACKAGES = ['ffmpeg', 'bubblewrap', 'pocketsphinx', 'pocketsphinx-en-us'];
+const PACKAGES = ['ffmpeg', 'bubblewrap'];
 const PROGRAMS = ['ffmpeg', 'ffprobe', 'bwrap'];
-const LIBRARY = 'libpocketsphinx.so.3';
-const MODEL = 'usr/share/pocketsphinx';
 /** The system's C library: its loader, which starts each program, works only with parts of the same version. */
 const OF_SYSTEM = /^(ld-linux.*|lib(c|m|mvec|dl|pthread|rt|resolv|util|anl))\.so\.\d+$/;
 
 /**
- * Writes a folder for VERBATIM_TOOLS: ffmpeg, its sandbox and pocketsphinx with all their libraries, as the Debian of
- * this machine has them, for every system with the same or a newer C library. Only files that one of them loads.
+ * Writes a folder for VERBATIM_TOOLS: ffmpeg and its sandbox with all their libraries, as the Debian of this machine has
+ * them, for every system with the same or a newer C library. Only files that one of them loads.
  * Resolves to the packages that the files come from; `licences/` has their texts.
  */
 export async function writeTools(folder: string): Promise<DebianPackage[]> {
@@ -43,23 +41,20 @@ function unpackEach(archives: string, unpacked: string): string {
   return unpacked;
 }
 
-/** Copies the programs, the model, and the libraries that are loaded. Returns the files that were copied. */
+/** Copies the programs, and the libraries that are loaded. Returns the files that were copied. */
 function copyFiles(unpacked: string, { scratch, folder }: { scratch: string; folder: string }): string[] {
   const links = linkLibraries(unpacked, path.join(scratch, 'lib'));
   const programs = PROGRAMS.map((name) => fs.globSync(path.join(unpacked, '*/usr/bin', name))[0]!);
-  const libraries = [...programs, path.join(links, LIBRARY)].flatMap((file) => librariesOf(file, links));
-  const [model] = fs.globSync(path.join(unpacked, '*', MODEL)) as [string];
-  for (const kind of ['bin', 'lib', 'share', 'root/usr/bin'])
-    fs.mkdirSync(path.join(folder, kind), { recursive: true });
+  const libraries = programs.flatMap((file) => librariesOf(file, links));
+  for (const kind of ['bin', 'lib', 'root/usr/bin']) fs.mkdirSync(path.join(folder, kind), { recursive: true });
   for (const program of programs) {
     const name = path.basename(program);
     fs.writeFileSync(path.join(folder, 'bin', name), STARTER, { mode: 0o755 });
     fs.copyFileSync(program, path.join(folder, 'root/usr/bin', name));
   }
-  const names = new Set([LIBRARY, ...libraries]);
+  const names = new Set(libraries);
   for (const name of names) fs.copyFileSync(path.join(links, name), path.join(folder, 'lib', name));
-  fs.cpSync(model, path.join(folder, 'share/pocketsphinx'), { recursive: true, dereference: true });
-  return [...programs, ...[...names].map((name) => fs.realpathSync(path.join(links, name))), model];
+  return [...programs, ...[...names].map((name) => fs.realpathSync(path.join(links, name)))];
 }
 
 /** One folder with all libraries. Of two with the same name, the system uses the one with the shorter path. */

@@ -735,14 +735,6 @@ export interface Model {
    * Who is to be named with the transcripts, where the licence asks for it.
    */
   attribution: string | null;
-  /**
-   * null until the engine is ready for the first time.
-   */
-  quality: ('standard' | 'fallback') | null;
-  /**
-   * What the operator of the service types, before a restart, in place of a fallback; null where there is none.
-   */
-  upgrade_command: string | null;
 }
 /**
  * As OpenAI's API lists models, with further fields.
@@ -1825,10 +1817,6 @@ export interface Overview {
     plan: 'lite' | 'pro';
     engine: string;
     /**
-     * fallback: of a node without a model; its text has many wrong words.
-     */
-    quality: 'standard' | 'fallback';
-    /**
      * Null: any.
      */
     languages: string[] | null;
@@ -1967,10 +1955,6 @@ export interface CatalogueModelList {
   engines: {
     plan: 'lite' | 'pro';
     engine: string;
-    /**
-     * fallback: of a node without a model; its text has many wrong words.
-     */
-    quality: 'standard' | 'fallback';
     /**
      * Null: any.
      */

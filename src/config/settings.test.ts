@@ -378,7 +378,6 @@ const READERS: Row[] = [
     'engine',
     engineSpec,
     [
-      ['pocketsphinx', { kind: 'pocketsphinx' }],
       ['sherpa-onnx:parakeet', { kind: 'sherpa-onnx', model: 'parakeet' }],
       ['sherpa-onnx:/models/a:b', { kind: 'sherpa-onnx', model: '/models/a:b' }],
       ['openai:http://localhost:8000/v1/', { kind: 'openai', baseUrl: 'http://localhost:8000/v1', model: null }],
@@ -394,7 +393,7 @@ const READERS: Row[] = [
       ['openai:ftp://x', MISTAKE],
       ['openai:http:x', MISTAKE],
       ['whisper', MISTAKE],
-      ['pocketsphinx:x', MISTAKE],
+      ['pocketsphinx', MISTAKE],
       ['', MISTAKE],
       [null, MISTAKE],
     ],

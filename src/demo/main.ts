@@ -2,11 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
-import { dataPaths, readConfig } from '../config/settings.ts';
-import { FALLBACK_ENGINE } from '../engines/engine.ts';
-import { FIRST_MODEL } from '../models/catalogue.ts';
-import { offerFirstModel } from '../models/pull/offer.ts';
-import { modelOrigins } from '../models/sources/origins.ts';
+import { readConfig } from '../config/settings.ts';
 import { ROOT } from '../platform/installation.ts';
 import { makeCertificates } from './certificates.ts';
 import { demoPort } from './port.ts';
@@ -15,16 +11,16 @@ import { type DemoService, startService } from './service.ts';
 
 // The demo is a separate program that starts the service, so it reads its own settings.
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
-const SAMPLE = path.join(ROOT, 'examples/sample.wav');
+const SAMPLE = path.join(ROOT, 'assets/speech/jfk.wav');
+/** How the reason for which jobs wait for the first model begins. */
+const NO_MODEL = 'No model yet';
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 
 /** Starts the service, transcribes a file and prints the verified webhook; the service then runs until Ctrl-C. */
 async function main(file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Usage: npm run demo -- my.mp3`);
   const port = await demoPort(process.env['PORT']);
-  const isFirstRun = !existsSync(DATA_DIR);
   mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
-  if (isFirstRun) await pullModel();
   const certificates = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
   const receiver = await startReceiver({ key: certificates.key, cert: certificates.cert });
   const service = await startDemoService(port, receiver, certificates.ca);
@@ -44,21 +40,6 @@ function demoCommand(): string {
   return `DATA_DIR=${path.relative('', DATA_DIR)} ${readConfig().command}`;
 }
 
-/** Downloads the small English model. Prints one line when the hub cannot be reached. */
-async function pullModel(): Promise<void> {
-  const config = readConfig();
-  if (config.engineLite && config.enginePro) return;
-  await offerFirstModel({
-    modelsDir: dataPaths(DATA_DIR).models,
-    origins: modelOrigins(config),
-    how: 'pull',
-    command: demoCommand(),
-    input: process.stdin,
-    output: process.stdout,
-    signal: new AbortController().signal,
-  });
-}
-
 async function startDemoService(port: number, receiver: DemoReceiver, caCertificate: string): Promise<DemoService> {
   const caFile = path.join(DATA_DIR, 'demo-ca.pem');
   const usersCaFile = process.env['NODE_EXTRA_CA_CERTS'];
@@ -75,6 +56,8 @@ async function startDemoService(port: number, receiver: DemoReceiver, caCertific
       VERBATIM_COMMAND: demoCommand(),
     },
     onWaiting: (reasons) => say(`Not ready yet: ${reasons}`),
+    // The model comes in the background; jobs wait for it.
+    isReady: (reasons) => reasons.every((reason) => reason.startsWith(NO_MODEL)),
   });
   say(`Ready after ${Date.now() - startedAtMs} ms`);
   return service;
@@ -129,7 +112,25 @@ async function followJob(service: DemoService, key: string, id: string, firstSta
     const job = (await answer.json()) as { status: string; model: string | null; progress: number };
     if (job.status !== status) say(`Job ${job.status}${job.model ? ` with ${job.model}` : ''}`);
     status = job.status;
+    if (status === 'queued') await showFetch(service);
   }
+}
+
+/** The download of the first model, in a line that a terminal rewrites; elsewhere a line for each model. */
+async function showFetch(service: DemoService): Promise<void> {
+  // Without the time and the number of jobs.
+  const reason = (await reasonsOf(service))[0]?.replace(/ Since \d{4}-.*$/, '') ?? '';
+  const text = process.stdout.isTTY ? reason : reason.replace(/, \d+ % of/, ',');
+  if (text === shownFetch || !reason.startsWith(NO_MODEL)) return;
+  shownFetch = text;
+  process.stdout.write(process.stdout.isTTY ? `\r\x1b[K• ${text}` : `• ${text}\n`);
+}
+
+let shownFetch = '';
+
+async function reasonsOf(service: DemoService): Promise<string[]> {
+  const answer = await fetch(`${service.baseUrl}/readyz`);
+  return ((await answer.json()) as { reasons?: string[] }).reasons ?? [];
 }
 
 async function showDelivery(receiver: DemoReceiver, secret: string): Promise<void> {
@@ -143,12 +144,6 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
   const { job } = (event as { data: { job: DeliveredJob } }).data;
   say(`${event.type}, metadata ${/"metadata":(.*?),"data":/s.exec(body.toString())?.[1] ?? 'none'}`);
   console.log(`\n    ${job.text ?? job.error?.message}\n`);
-  if (job.model === FALLBACK_ENGINE) {
-    console.log(`That text is by pocketsphinx, the fallback engine, which mishears many words. A better model, once:
-
-    ${demoCommand()} models pull ${FIRST_MODEL}
-`);
-  }
 }
 
 type DemoAccount = { id: string; key: string };
@@ -188,6 +183,9 @@ async function post(
 }
 
 function say(text: string): void {
+  // Ends the line of a download that a terminal rewrites.
+  if (shownFetch && process.stdout.isTTY) console.log();
+  shownFetch = '';
   console.log(`• ${text}`);
 }
 

@@ -33,18 +33,22 @@ export type DemoService = {
   stop(): Promise<void>;
 };
 
-/**
- * Starts the service in a separate process and waits until it is ready, as `bin/verbatim serve` does: from its
- * bundle, without a compile cache. Its log goes to `service.log` in the data directory.
- * @throws Error  with the last lines of that log when it ends early or does not become ready
- */
-export async function startService(options: {
+type StartOptions = {
   dataDir: string;
   port: number;
   env: Record<string, string>;
   /** Called with the reasons why the service is not ready, when a start takes long and each time they change. */
   onWaiting?: (reasons: string) => void;
-}): Promise<DemoService> {
+  /** Whether a service with these reasons of /readyz is ready all the same. */
+  isReady?: (reasons: string[]) => boolean;
+};
+
+/**
+ * Starts the service in a separate process and waits until it is ready, as `bin/verbatim serve` does: from its
+ * bundle, without a compile cache. Its log goes to `service.log` in the data directory.
+ * @throws Error  with the last lines of that log when it ends early or does not become ready
+ */
+export async function startService(options: StartOptions): Promise<DemoService> {
   const logFile = path.join(options.dataDir, 'service.log');
   const log = openSync(logFile, 'a');
   const child = spawn(process.execPath, [path.join(prepareBundle(ROOT), 'main.js')], {
@@ -71,10 +75,7 @@ export async function startService(options: {
   };
   passSignals(child);
 
-  const outcome = await Promise.race([
-    untilReady(baseUrl, child, options.onWaiting),
-    ended.then(() => 'ended' as const),
-  ]);
+  const outcome = await Promise.race([untilReady(baseUrl, child, options), ended.then(() => 'ended' as const)]);
   if (outcome !== 'ready') {
     await service.stop();
     throw new Error(`The service did not become ready (${outcome}). The end of ${logFile}:\n${lastLines(logFile)}`);
@@ -86,27 +87,29 @@ export async function startService(options: {
 async function untilReady(
   baseUrl: string,
   child: ChildProcess,
-  onWaiting: (reasons: string) => void = () => undefined,
+  { onWaiting, isReady }: Pick<StartOptions, 'onWaiting' | 'isReady'>,
 ): Promise<'ready' | string> {
   const startedAtMs = Date.now();
   let [last, shown] = ['no answer', ''];
   while (Date.now() < startedAtMs + READY_WAIT_MS && child.exitCode === null && child.signalCode === null) {
     const answer = await fetch(`${baseUrl}/readyz`).catch(() => null);
     if (answer?.ok) return 'ready';
-    if (answer) last = reasonsIn(await answer.text());
-    if (last !== shown && Date.now() > startedAtMs + QUIET_START_MS) onWaiting((shown = last));
+    const reasons = answer ? reasonsIn(await answer.text()) : [last];
+    if (answer && isReady?.(reasons)) return 'ready';
+    last = reasons.join(' ');
+    if (last !== shown && Date.now() > startedAtMs + QUIET_START_MS) onWaiting?.((shown = last));
     await delay(READY_POLL_MS);
   }
   return last;
 }
 
 /** The reasons of an answer of /readyz; the answer itself where it has none. */
-function reasonsIn(answer: string): string {
+function reasonsIn(answer: string): string[] {
   try {
-    const { reasons } = JSON.parse(answer) as { reasons?: string[] };
-    return reasons?.join(' ') || answer;
+    const { reasons = [] } = JSON.parse(answer) as { reasons?: string[] };
+    return reasons.length > 0 ? reasons : [answer];
   } catch {
-    return answer;
+    return [answer];
   }
 }
 

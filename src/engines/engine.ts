@@ -1,15 +1,5 @@
 import type { EngineFailure } from '../rules/fault.ts';
 
-/** The name of the engine of a service without a model. Its text has many wrong words. */
-export const FALLBACK_ENGINE = 'pocketsphinx';
-
-export const ENGINE_QUALITIES = ['standard', 'fallback'] as const;
-
-/** Of the text of an engine. @param name  of the engine */
-export function qualityOf(name: string): (typeof ENGINE_QUALITIES)[number] {
-  return name === FALLBACK_ENGINE ? 'fallback' : 'standard';
-}
-
 /** A word with its times in seconds from the start of the piece. */
 export type Word = {
   text: string;

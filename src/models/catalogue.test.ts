@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { CATALOGUE, FIRST_MODEL, findModel } from './catalogue.ts';
+import { CATALOGUE, FIRST_MODELS, findModel, VOICE_DETECTOR } from './catalogue.ts';
 import { isSpeechModel, sizeOfModel } from './model.ts';
 
 test('every file of every model is pinned by size and SHA-256, and every source by commit or digest', () => {
@@ -62,10 +62,13 @@ test('every model has an attribution, a licence and an advice', () => {
   assert.equal(findModel('parakeet-0.6b-v3').languages.length, 25);
 });
 
-test('the first model is a small English speech model', () => {
-  const first = findModel(FIRST_MODEL);
-
-  assert.deepEqual(first.languages, ['en']);
-  assert.ok(isSpeechModel(first));
-  assert.ok(sizeOfModel(first) < 200e6);
+test('the first models are small English speech models, the last of which needs no hub', () => {
+  for (const name of FIRST_MODELS) {
+    const model = findModel(name);
+    assert.deepEqual(model.languages, ['en']);
+    assert.ok(isSpeechModel(model));
+    assert.ok(sizeOfModel(model) < 200e6);
+  }
+  const sources = [FIRST_MODELS.at(-1)!, VOICE_DETECTOR].map((name) => findModel(name).sources[0]?.kind);
+  assert.deepEqual(sources, ['wheel', 'npm']);
 });

@@ -309,8 +309,11 @@ export const CATALOGUE: readonly Model[] = [
   },
 ];
 
-/** The model that the first start offers. */
-export const FIRST_MODEL = 'parakeet-110m';
+/** What a service without a model fetches by itself: the first one whose source can be reached. */
+export const FIRST_MODELS = ['parakeet-110m', 'moonshine-tiny'];
+
+/** What every service fetches by itself. */
+export const VOICE_DETECTOR = 'silero-vad';
 
 /** @throws ModelError  that lists the known names */
 export function findModel(name: string, catalogue: readonly Model[] = CATALOGUE): Model {

@@ -3,7 +3,6 @@ import { recordChange } from '../audit/record.ts';
 import { dataPaths } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import type { Runtime } from '../db/runtime.ts';
-import { qualityOf } from '../engines/engine.ts';
 import { ApiError } from '../http/api-error.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { Type } from '../http/schema.ts';
@@ -65,10 +64,10 @@ function pullRoute({ db, config }: Runtime, pulls: () => BackgroundPull): Route 
     ...common,
     method: 'POST',
     path: '/admin/v1/models/:name/pull',
-    summary: 'Pull a model from the hub, onto the node that answers',
+    summary: 'Pull a model, onto the node that answers',
     description: [
       'It goes on in the background: the list of models has the progress. One model is pulled at a time. The bytes of a pull',
-      'that fails are kept, and the next one resumes. The transcriber uses the model after a restart.',
+      'that fails are kept, and the next one resumes. The transcriber uses the model at once.',
     ].join(' '),
     schema: { params, answers: { 202: modelPullSchema } },
     async handle({ params: { name }, actor, idempotency }) {
@@ -135,7 +134,6 @@ export async function showEngines(db: Database) {
   return engines.map(({ plan, engine, languages, features, licence }) => ({
     plan,
     engine,
-    quality: qualityOf(engine),
     languages,
     features,
     licence,

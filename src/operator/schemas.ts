@@ -1,4 +1,4 @@
-import { ENGINE_QUALITIES, PLAN_FEATURES } from '../engines/engine.ts';
+import { PLAN_FEATURES } from '../engines/engine.ts';
 import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../http/schema.ts';
 import { JOB_ERROR_TYPES } from '../jobs/job.ts';
 import { PLANS } from '../rules/accounts/plan.ts';
@@ -11,9 +11,6 @@ const accountId = idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde');
 const engineSchema = Type.Object({
   plan: oneOf(PLANS),
   engine: Type.String(),
-  quality: oneOf(ENGINE_QUALITIES, {
-    description: 'fallback: of a node without a model; its text has many wrong words.',
-  }),
   languages: nullable(Type.Array(Type.String()), 'Null: any.'),
   features: Type.Array(oneOf(PLAN_FEATURES)),
   licence: nullable(Type.String(), 'Null when unknown.'),
@@ -50,7 +47,6 @@ export const overviewSchema = Type.Object(
       {
         plan: 'pro',
         engine: 'parakeet-tdt-0.6b-v3',
-        quality: 'standard',
         languages: ['en'],
         features: ['words'],
         licence: 'CC-BY-4.0',

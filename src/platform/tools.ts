@@ -2,13 +2,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * Where the programs and libraries of system packages are. `folder` is a tree with bin/, lib/ and share/ (or the same
- * under usr/) with packages that were unpacked without root; null: only the system's own folders.
+ * Where the programs of system packages are. `folder` is a tree with bin/ and lib/ (or the same under usr/) with packages that were unpacked without root; null: only the system's own folders.
  */
 export type ToolPaths = { folder: string | null };
 
 const PROGRAM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
-const SYSTEM_ROOTS = ['/usr', '/usr/local', '/opt/homebrew'];
 const TRIPLETS = ['x86_64-linux-gnu', 'aarch64-linux-gnu'];
 // Debian keeps these libraries in separate folders; the links to them are not among a package's files.
 const LIBRARY_SUBFOLDERS = ['blas', 'lapack', 'pulseaudio'];
@@ -17,18 +15,6 @@ const LIBRARY_SUBFOLDERS = ['blas', 'lapack', 'pulseaudio'];
 export function findProgram(tools: ToolPaths, name: string): string | null {
   const folders = [...toolRoots(tools).map((root) => path.join(root, 'bin')), ...PROGRAM_FOLDERS];
   return folders.map((folder) => path.join(folder, name)).find(isFile) ?? null;
-}
-
-/** The path of the first library found under one of these names; null when none is installed. */
-export function findLibrary(tools: ToolPaths, names: string[]): string | null {
-  const folders = [...toolRoots(tools), ...SYSTEM_ROOTS].flatMap(libraryFolders);
-  return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isFile) ?? null;
-}
-
-/** The first folder `share/<name>` that exists, or null. */
-export function findShared(tools: ToolPaths, name: string): string | null {
-  const folders = [...toolRoots(tools), ...SYSTEM_ROOTS].map((root) => path.join(root, 'share', name));
-  return folders.find((folder) => fs.existsSync(folder)) ?? null;
 }
 
 /** The environment of a tool's process: without the service's variables, which hold secrets. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { ConfigError } from '../config/config-error.ts';
 import { doubtsAbout } from '../config/doubts.ts';
@@ -8,7 +7,6 @@ import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
 import { NoPostgresError, type Programs } from '../db/embedded/programs.ts';
 import { startEmbedded } from '../db/embedded/server.ts';
 import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
-import { modelOrigins } from '../models/sources/origins.ts';
 import { systemClock } from '../platform/clock.ts';
 import { entryPoint } from '../platform/installation.ts';
 import { isLogText, type Log, openLog } from '../platform/log.ts';
@@ -41,7 +39,6 @@ async function main(): Promise<void> {
   const sandbox = prepareSandbox(config, log);
   // Where the sandbox is not required, the database starts while it is looked for.
   if (config.audioSandbox === 'require') await sandbox;
-  const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
   const secrets = prepareDataDir(config);
   let node: Node | null = null;
   const roles = new Supervisor(processesFor(config.roles, availableParallelism()), {
@@ -59,7 +56,6 @@ async function main(): Promise<void> {
     await roles.stop(BOUNDS.rolesStopMs);
     process.exit(await stopWanted.promise);
   }
-  if (offersModel) await offerModel(config, stopping.signal);
   node = await joinDatabase(database, config, log, stopping.signal);
   roles.start({
     nodeId: node.id,
@@ -78,31 +74,11 @@ async function main(): Promise<void> {
   process.exit(code);
 }
 
-/** Whoever starts the service at a terminal for the first time is offered a better engine than pocketsphinx. */
-function mayOfferModel(config: Config): boolean {
-  if ((config.engineLite && config.enginePro) || !config.roles.includes('transcriber')) return false;
-  return process.stdin.isTTY && process.stdout.isTTY;
-}
-
 /** At a terminal, the last lines of the start. */
 async function showReady(config: Config, about: Partial<Record<Part, string>>, programs?: Programs): Promise<void> {
   // Loaded at a terminal only: it needs the catalogue of models.
   const { readyLines } = await import('./ready-lines.ts');
   process.stdout.write(readyLines(config, about, programs));
-}
-
-async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
-  // Loaded for this once: the hub's client would cost every later start a tenth of a second.
-  const { offerFirstModel } = await import('../models/pull/offer.ts');
-  await offerFirstModel({
-    modelsDir: dataPaths(config.dataDir).models,
-    origins: modelOrigins(config),
-    how: 'ask',
-    command: config.command,
-    input: process.stdin,
-    output: process.stdout,
-    signal,
-  });
 }
 
 type Start = { config: Config; log: Log; secretsKeys: Buffer[] };

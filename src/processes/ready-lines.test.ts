@@ -10,7 +10,7 @@ const TOKEN = 'a-token-of-the-operator-with-32-characters';
 test('a start shows the console, the engine with a better one, the database, where the token lies, and how to stop', () => {
   const config = readConfig({ DATA_DIR: '/data', VERBATIM_COMMAND: 'bin/verbatim' });
 
-  const about = { http: 'http://127.0.0.1:8080/', transcriber: 'pocketsphinx' };
+  const about = { http: 'http://127.0.0.1:8080/', transcriber: 'moonshine-tiny' };
   const programs = { bin: '/usr/lib/postgresql/18/bin', version: '18.7', packageFolder: null };
 
   const lines = readyLines(config, about, programs).split('\n');
@@ -18,7 +18,7 @@ test('a start shows the console, the engine with a better one, the database, whe
   assert.match(lines[0]!, /^Verbatim \d+\.\d+\.\d+ is ready\.$/);
   assert.deepEqual(lines.slice(1), [
     '  console      http://127.0.0.1:8080/',
-    '  engine       pocketsphinx (basic; "bin/verbatim models pull parakeet-110m" and a restart give a better one)',
+    '  engine       moonshine-tiny',
     '  database     PostgreSQL 18.7, embedded (/usr/lib/postgresql/18/bin)',
     '  admin token  /data/admin-token',
     '  Ctrl-C stops the service.',

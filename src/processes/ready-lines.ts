@@ -1,8 +1,6 @@
 import path from 'node:path';
 import { type Config, dataPaths } from '../config/settings.ts';
 import type { Programs } from '../db/embedded/programs.ts';
-import { FALLBACK_ENGINE } from '../engines/engine.ts';
-import { FIRST_MODEL } from '../models/catalogue.ts';
 import { VERSION } from '../platform/installation.ts';
 import type { Part } from '../rules/network/connection-share.ts';
 
@@ -13,16 +11,14 @@ import type { Part } from '../rules/network/connection-share.ts';
  * @param programs  of the embedded database; absent: DATABASE_URL names another one
  */
 export function readyLines(config: Config, about: Partial<Record<Part, string>>, programs?: Programs): string {
-  const { adminToken, command } = config;
+  const { adminToken } = config;
   const engine = about.transcriber ?? 'none on this node';
-  const isFallback = engine.split(', ').some((name) => name.startsWith(FALLBACK_ENGINE));
-  const better = isFallback ? ` (basic; "${command} models pull ${FIRST_MODEL}" and a restart give a better one)` : '';
   const tokenPlace = adminToken === null ? path.resolve(dataPaths(config.dataDir).adminToken) : 'as set in ADMIN_TOKEN';
   const database = programs ? `PostgreSQL ${programs.version}, embedded (${programs.bin})` : 'as set in DATABASE_URL';
   return [
     `Verbatim ${VERSION} is ready.`,
     `  console      ${about.http ?? 'none on this node'}`,
-    `  engine       ${engine}${better}`,
+    `  engine       ${engine}`,
     `  database     ${database}`,
     `  admin token  ${tokenPlace}`,
     '  Ctrl-C stops the service.\n',

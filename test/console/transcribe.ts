@@ -185,24 +185,6 @@ export const flows: Flow[] = [
     },
   },
   {
-    title: 'a plan with the fallback engine says so, with the command for a better one',
-    async run({ page, account, open }) {
-      const { key } = await account();
-      const fallback = { engine: 'pocketsphinx', quality: 'fallback', upgrade_command: 'bin/verbatim models pull it' };
-      await page.route('/v1/models', async (route) => {
-        const { data, ...list } = (await (await route.fetch()).json()) as { data: object[] };
-        await route.fulfill({ json: { ...list, data: data.map((model) => ({ ...model, ...fallback })) } });
-      });
-      await open(key, '/transcribe');
-      // The page may have the models of another flow.
-      await page.reload();
-
-      await page
-        .getByText(/pocketsphinx, mishears many words\..* runs bin\/verbatim models pull it and restarts/)
-        .waitFor();
-    },
-  },
-  {
     title: 'beyond the rate limit the queue counts down, and then goes on; a pause stops it',
     async run({ page, account, open }) {
       const { key, api } = await account();

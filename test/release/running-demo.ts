@@ -21,8 +21,8 @@ export async function runDemo(
   const [program, ...args] = command as [string, ...string[]];
   const child = spawn(program, args, {
     cwd,
-    // No model is fetched. In a group of its own, so that a stop reaches the programs that npx and others start.
-    env: { ...env, PORT: String(port), ENGINE_LITE: 'pocketsphinx', ENGINE_PRO: 'pocketsphinx' },
+    // In a group of its own, so that a stop reaches the programs that npx and others start.
+    env: { ...env, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -244,26 +244,16 @@ describe('the tools that a service needs', () => {
   const sandbox = process.platform === 'linux' ? ['bubblewrap'] : [];
   const remote = 'openai:http://localhost:1/v1';
   const cases: [string, Record<string, string>, string[]][] = [
-    ['nothing set', {}, ['ffmpeg', ...sandbox, 'pocketsphinx']],
+    ['nothing set', {}, ['ffmpeg', ...sandbox]],
     ['both engines remote', { ENGINE_LITE: remote, ENGINE_PRO: remote }, ['ffmpeg', ...sandbox]],
-    ['one engine unset', { ENGINE_LITE: remote }, ['ffmpeg', ...sandbox, 'pocketsphinx']],
     ['no engine, since the node accepts uploads only', { ROLES: 'api,janitor' }, ['ffmpeg', ...sandbox]],
     ['no role that opens audio', { ROLES: 'deliverer, janitor' }, []],
-    ['pocketsphinx named', { ENGINE_LITE: 'pocketsphinx', ENGINE_PRO: remote }, ['ffmpeg', ...sandbox, 'pocketsphinx']],
   ];
   for (const [title, env, expected] of cases) {
-    test(`${title}: ${expected.join(' and ') || 'none'}`, async () => {
-      await using folder = openFolder({});
-
-      assert.deepEqual(wantedTools({ DATA_DIR: folder.path, ...env }), expected);
+    test(`${title}: ${expected.join(' and ') || 'none'}`, () => {
+      assert.deepEqual(wantedTools(env), expected);
     });
   }
-
-  test('a model that was pulled takes the place of pocketsphinx', async () => {
-    await using folder = openFolder({ 'models/some/model.onnx': '' });
-
-    assert.deepEqual(wantedTools({ DATA_DIR: folder.path }), ['ffmpeg', ...sandbox]);
-  });
 });
 
 function runPrograms(root: string, programs: string[][], env: Record<string, string> = {}) {

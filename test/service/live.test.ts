@@ -10,6 +10,7 @@ import { LiveClient } from '../fixtures/live-client.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
 import { openService, type ServiceAccount, type TestService } from '../fixtures/service.ts';
+import { SPEECH_MODEL, withSpeechModel } from '../fixtures/speech-model.ts';
 import { until } from '../fixtures/until.ts';
 
 const TONE_ENGINES = {
@@ -193,19 +194,20 @@ test('of many connections at once the newest has the session, and no audio is lo
   assert.deepEqual([job.text, job.audio.duration_seconds], ['hello world', client.audio.length / 32_000]);
 });
 
-test('a machine without a model transcribes live', async () => {
-  await using service = await openService();
+test('speech is transcribed live by agreement over the first model', withSpeechModel, async () => {
+  const engine = `sherpa-onnx:${SPEECH_MODEL}`;
+  await using service = await openService({ ENGINE_LITE: engine, ENGINE_PRO: engine });
   const { begin } = apiOf(service, await service.account());
   const { client } = await begin();
   await client.connect();
   const partial = client.next('partial', ({ stable }) => stable > 0);
-  client.send(readFileSync(new URL('../../examples/sample.wav', import.meta.url)).subarray(44));
+  client.send(readFileSync(new URL('../../assets/speech/librivox-0890.wav', import.meta.url)).subarray(44));
 
-  assert.match((await partial).text, /^the sun/);
+  assert.match((await partial).text, /^Unless to be/i);
   const { job } = await client.finish();
 
-  assert.match(job.text, /the sun came up over the hills this morning/);
-  assert.equal(job.model, 'pocketsphinx');
+  assert.match(job.text, /rather selfish/);
+  assert.equal(job.model, 'moonshine-tiny');
 });
 
 test('a session whose client does not come back is completed by a transcriber, and reported', async () => {

@@ -28,7 +28,7 @@ test('the operator pulls a model, follows it and cancels it', { timeout: 170_000
   hub.misbehave(model.files[0]!.path, stall);
   await hub.listen();
   const dataDir = temporaryFolder();
-  await using service = await openService({ HF_ENDPOINT: hub.url, ENGINE_LITE: 'pocketsphinx' }, dataDir);
+  await using service = await openService({ HF_ENDPOINT: hub.url }, dataDir);
   const admin = new VerbatimAdmin({ baseUrl: service.baseUrl, adminToken: service.adminToken, maxRetries: 0 });
   const isRefused = (status: number, words: RegExp) => (error: ApiError) =>
     error instanceof ApiError && error.status === status && words.test(error.message);

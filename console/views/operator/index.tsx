@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Node, Overview } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
-import { EngineName } from '../../operator/engine-name.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
@@ -143,7 +142,7 @@ function Engines({ engines }: { engines: Overview['engines'] }) {
           keyOf={({ plan }) => plan}
           columns={[
             { head: 'Plan', cell: ({ plan }) => plan },
-            { head: 'Engine', cell: (row) => <EngineName {...row} /> },
+            { head: 'Engine', cell: ({ engine }) => <code>{engine}</code> },
             { head: 'Languages', cell: ({ languages }) => (languages === null ? 'any' : languages.join(', ')) },
             { head: 'Features', cell: ({ features }) => features.join(', ') || '–' },
             { head: 'Licence', cell: ({ licence }) => licence ?? 'unknown' },

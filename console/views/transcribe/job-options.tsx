@@ -34,12 +34,6 @@ export function JobOptions({ values }: { values: OptionValues }) {
         />
         <SelectField label="Keep the job for" name="delete_after_seconds" options={LIFETIMES} />
       </div>
-      {model?.upgrade_command && (
-        <p className="hint">
-          The engine of this plan, {model.engine}, mishears many words. For better text, the operator runs{' '}
-          <code>{model.upgrade_command}</code> and restarts the service.
-        </p>
-      )}
       <FeatureFields can={can} />
       {values['diarize'] === 'on' && can('diarize') && (
         <div className="columns">

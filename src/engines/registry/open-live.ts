@@ -5,7 +5,6 @@ import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSpec } from '../engine-spec.ts';
 import { agreementEngine } from '../live/agreement-engine.ts';
 import type { LiveEngine } from '../live/live-engine.ts';
-import { openPocketsphinxLive } from '../pocketsphinx/pocketsphinx-live.ts';
 import { findSherpaModel } from '../sherpa/sherpa.ts';
 import { openSherpaLive } from '../sherpa/sherpa-live.ts';
 import { bestSpecs, openEngine, openFirstWorking, rankModels } from './open.ts';
@@ -26,8 +25,7 @@ const NICENESS = 2;
 
 /**
  * The live engine of a spec. For null a pulled streaming model that knows what the plans' engine knows; else the best
- * engine for jobs, whose open segments are transcribed again and again, or on a bare machine pocketsphinx, which
- * streams.
+ * engine for jobs, whose open segments are transcribed again and again.
  * @throws EngineError  that says what to install or repair
  */
 export async function openLiveEngine(wanted: EngineSpec | null, options: LiveEngineOptions): Promise<LiveEngine> {
@@ -39,7 +37,6 @@ export async function openLiveEngine(wanted: EngineSpec | null, options: LiveEng
 async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
   // The other cores are for jobs and for the service.
   const processes = Math.max(1, Math.floor(os.availableParallelism() / 2));
-  if (spec.kind === 'pocketsphinx') return openPocketsphinxLive(options, processes);
   const streaming = spec.kind === 'sherpa-onnx' ? await openSherpaLive(spec.model, options, processes) : null;
   return streaming ?? openByAgreement(spec, options);
 }

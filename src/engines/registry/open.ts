@@ -5,8 +5,6 @@ import { findProgram } from '../../platform/tools.ts';
 import { type Engine, EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSpec } from '../engine-spec.ts';
-import { INSTALL_COMMAND, openPocketsphinx } from '../pocketsphinx/pocketsphinx.ts';
-import { findPocketsphinx } from '../pocketsphinx/pocketsphinx-files.ts';
 import { openSherpa } from '../sherpa/sherpa.ts';
 
 export type OpenedEngine = { spec: EngineSpec; engine: Engine };
@@ -17,8 +15,6 @@ export type OpenedEngine = { spec: EngineSpec; engine: Engine };
  */
 export async function openEngine(spec: EngineSpec, options: EngineOptions): Promise<Engine> {
   switch (spec.kind) {
-    case 'pocketsphinx':
-      return openPocketsphinx(options);
     case 'sherpa-onnx':
       return openSherpa(spec.model, options);
     case 'openai': {
@@ -31,7 +27,7 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
 
 /**
  * The engine that `wanted` names; for null the best one that works: the first model that loads in the order of
- * rankModels, else pocketsphinx. It has transcribed a test signal, because a model file may be damaged.
+ * rankModels. It has transcribed a test signal, because a model file may be damaged.
  * @throws EngineError  that says what to install or repair
  */
 export async function openWorkingEngine(wanted: EngineSpec | null, options: EngineOptions): Promise<OpenedEngine> {
@@ -40,12 +36,8 @@ export async function openWorkingEngine(wanted: EngineSpec | null, options: Engi
 }
 
 /** What is tried where no engine is named, best first. @throws EngineError  when the folder of models is unreadable */
-export async function bestSpecs({ modelsDir, tools }: EngineOptions): Promise<EngineSpec[]> {
-  const models = rankModels(await readableModels(modelsDir));
-  return [
-    ...models.map((model): EngineSpec => ({ kind: 'sherpa-onnx', model })),
-    ...(findPocketsphinx(tools) ? [{ kind: 'pocketsphinx' } as const] : []),
-  ];
+export async function bestSpecs({ modelsDir }: EngineOptions): Promise<EngineSpec[]> {
+  return rankModels(await readableModels(modelsDir)).map((model) => ({ kind: 'sherpa-onnx', model }));
 }
 
 /**
@@ -58,7 +50,7 @@ export async function openFirstWorking<Opened extends AsyncDisposable & Pick<Eng
   open: (spec: EngineSpec) => Promise<Opened>,
 ): Promise<{ spec: EngineSpec; engine: Opened }> {
   if (findProgram(tools, 'ffmpeg') === null || findProgram(tools, 'ffprobe') === null) {
-    throw new EngineError('engine_error', `ffmpeg is not installed. Type: ${INSTALL_COMMAND}`, {
+    throw new EngineError('engine_error', 'ffmpeg is not installed. Type: sudo apt-get install ffmpeg', {
       failure: { kind: 'start' },
     });
   }
@@ -70,7 +62,7 @@ export async function openFirstWorking<Opened extends AsyncDisposable & Pick<Eng
       log.warn({ engine: spec, reason: error.message }, 'engine skipped');
     }
   }
-  throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`, {
+  throw new EngineError('engine_error', 'No model yet. To fetch one: verbatim models pull moonshine-tiny', {
     failure: { kind: 'model' },
   });
 }

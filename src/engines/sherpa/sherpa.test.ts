@@ -69,7 +69,7 @@ test('a folder without a model is an error at once', async () => {
   await assert.rejects(openSherpa('no-such-model', settings), /There is no model no-such-model/);
 });
 
-test('the first model folder that loads is chosen, before pocketsphinx', async () => {
+test('the first model folder that loads is chosen', async () => {
   await using folder = await openTestFolder();
   await copyModel(path.join(folder.path, 'a-broken-model'), 5000);
   await copyModel(path.join(folder.path, 'b-whole-model'));
@@ -103,11 +103,8 @@ test('models are ranked best first, without voice detectors', () => {
   assert.deepEqual(ranked, ['parakeet-0.6b-v2', 'parakeet-0.6b-v3', 'whisper-tiny', 'a-own', 'b-own']);
 });
 
-test('without models pocketsphinx is chosen', async () => {
-  const { spec, engine } = await openWorkingEngine(null, settings);
-
-  await engine[Symbol.asyncDispose]();
-  assert.deepEqual(spec, { kind: 'pocketsphinx' });
+test('without models there is no engine, and the reason says how to get one', async () => {
+  await assert.rejects(openWorkingEngine(null, settings), /^EngineError: No model yet\. To fetch one: verbatim models/);
 });
 
 test('an unreadable models folder is an error that names it', async () => {

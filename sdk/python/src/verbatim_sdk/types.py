@@ -458,10 +458,6 @@ class Model(TypedDict):
     """Of the model; null when unknown."""
     attribution: str | None
     """Who is to be named with the transcripts, where the licence asks for it."""
-    quality: Literal["standard", "fallback"] | None
-    """null until the engine is ready for the first time."""
-    upgrade_command: str | None
-    """What the operator of the service types, before a restart, in place of a fallback; null where there is none."""
 
 
 class ModelList(TypedDict):
@@ -1269,8 +1265,6 @@ class OverviewNodes(TypedDict):
 class OverviewEnginesItem(TypedDict):
     plan: Literal["lite", "pro"]
     engine: str
-    quality: Literal["standard", "fallback"]
-    """fallback: of a node without a model; its text has many wrong words."""
     languages: list[str] | None
     """Null: any."""
     features: list[Literal["words", "confidence", "prompt", "keywords", "translate", "diarize"]]
@@ -1394,8 +1388,6 @@ class ModelPull(TypedDict):
 class CatalogueModelListEnginesItem(TypedDict):
     plan: Literal["lite", "pro"]
     engine: str
-    quality: Literal["standard", "fallback"]
-    """fallback: of a node without a model; its text has many wrong words."""
     languages: list[str] | None
     """Null: any."""
     features: list[Literal["words", "confidence", "prompt", "keywords", "translate", "diarize"]]

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../platform/clock.ts';
+import { entryPoint } from '../../platform/installation.ts';
+import type { Log } from '../../platform/log.ts';
+import { VOICE_DETECTOR } from '../catalogue.ts';
+import { isMissing } from '../first-models.ts';
+import type { FirstModelMessage, FirstModelWork } from './first-model-thread.ts';
+
+export type FirstModelFetch = {
+  log: Log;
+  clock: Clock;
+  /** Called with why there is no model that transcribes yet, in a sentence; not called while nothing is missing. */
+  onReason(reason: string): void;
+  /** Called when models were added. */
+  onAdded(): void;
+};
+
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 600_000;
+
+/**
+ * Gets the first models in a thread, where any is missing; after a failure again and again, until they are there. A
+ * download that the end of the process interrupts is resumed by the next one.
+ */
+export async function fetchFirstModels(
+  work: FirstModelWork,
+  { log, clock, onReason, onAdded }: FirstModelFetch,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const missing = await isMissing(work);
+    if (!missing.speech && !missing.detector) return;
+    let named = '';
+    const ended = await runThread(work, signal, ({ name, doneBytes, totalBytes }) => {
+      const megabytes = Math.ceil(totalBytes / 1e6);
+      if (name !== named) log.info({ model: name, megabytes }, 'fetching a model in the background; jobs wait for it');
+      named = name;
+      const percent = Math.floor((100 * doneBytes) / totalBytes);
+      if (name !== VOICE_DETECTOR) onReason(`No model yet: fetching ${name}, ${percent} % of ${megabytes} MB.`);
+    });
+    if (ended === null) return;
+    if (ended.kind === 'added') {
+      log.info({ models: ended.names }, 'models were added');
+      onAdded();
+      return;
+    }
+    if (missing.speech) onReason(`No model yet. ${ended.message} To choose one: verbatim models list`);
+    if (!work.mayDownload) return;
+    log.warn({ reason: ended.message }, missing.speech ? 'no model yet; jobs wait' : 'no voice detector yet');
+    await clock.sleep(pauseMs, signal);
+  }
+}
+
+type Progress = Extract<FirstModelMessage, { kind: 'progress' }>;
+type Ended = Exclude<FirstModelMessage, Progress>;
+
+/** Null when the signal ended it. */
+async function runThread(
+  work: FirstModelWork,
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
+): Promise<Ended | null> {
+  const thread = new Worker(entryPoint('first-model-thread'), { workerData: work });
+  thread.unref();
+  const end = () => void thread.terminate();
+  signal.addEventListener('abort', end, { once: true });
+  let ended: Ended = { kind: 'failed', message: 'The download ended without a result.' };
+  thread.on('message', (message: FirstModelMessage) => {
+    if (message.kind === 'progress') onProgress(message);
+    else ended = message;
+  });
+  thread.on('error', ({ message }) => {
+    ended = { kind: 'failed', message };
+  });
+  await once(thread, 'exit');
+  signal.removeEventListener('abort', end);
+  return signal.aborted ? null : ended;
+}
