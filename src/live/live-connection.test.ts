@@ -3,6 +3,7 @@ import test from 'node:test';
 import { toneWav } from '../../test/fixtures/audio/test-audio.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
+import { openPlace } from '../../test/fixtures/live-place.ts';
 import { openManualClock } from '../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
 import { until } from '../../test/fixtures/until.ts';
@@ -108,7 +109,7 @@ async function openEnvironment(clock: Clock = systemClock) {
           socket.isPaused = false;
         },
       };
-      const taken = { ...(await takeOverSession(db, key, 'node_test/http'))!, engine, free: () => undefined };
+      const taken = { ...(await takeOverSession(db, key, 'node_test/http'))!, place: openPlace(engine) };
       const api = { ...runtime, host } as unknown as LiveApi;
       const connection = new LiveConnection(api, socket as Partial<OpenSocket> as OpenSocket, { taken, after: 0 });
       return { connection, socket, messages, has: (type: string) => messages.some((message) => message.type === type) };

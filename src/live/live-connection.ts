@@ -65,7 +65,7 @@ export class LiveConnection implements SocketUser {
       resumed: row.connections > 1,
       offset: row.durableBytes,
       next_seq: row.segments + 1,
-      model: taken.engine.name,
+      model: taken.place.engine.name,
       language: job.language,
       heartbeat_seconds: HEARTBEAT_SECONDS,
     });

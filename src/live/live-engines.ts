@@ -4,10 +4,32 @@ import type { LiveEngine } from '../engines/live/live-engine.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
 
-type Opened = { engine: Promise<LiveEngine>; sessions: number; closeTimer: AbortController | null };
+type Opened = {
+  engine: Promise<LiveEngine>;
+  sessions: number;
+  /** Places that are taken, of each account. */
+  places: Map<string, number>;
+  closeTimer: AbortController | null;
+};
+
+/** A session's place. */
+export type Place = {
+  engine: LiveEngine;
+  /** Gives the place to others while no audio comes. */
+  rest(): void;
+  /** Takes a place again. False when there is none. */
+  wake(): boolean;
+  /** The session needs its engine no more. */
+  free(): void;
+};
+
+/** Whose place it is. An operator's unlimited account may take all places. */
+export type PlaceOwner = { accountId: string; isUnlimited: boolean };
 
 type OpenEngine = (spec: EngineSpec | null) => Promise<LiveEngine>;
 
+// Of the places of a node, for accounts that have none.
+const RESERVED = 0.25;
 // Loading a model takes seconds; a process with one takes memory.
 const CLOSE_AFTER_MS = 60_000;
 const FULL_RETRY_SECONDS = '5';
@@ -37,27 +59,60 @@ export class LiveEngines {
   }
 
   /**
-   * The engine of a plan, with a place for a session that is free again when the result is disposed.
+   * The engine of a plan, with a place for a session. An account that has places leaves a quarter of them to others.
    * @param isReplacing  the session has a place already, by a connection that is replaced
    * @throws ApiError  503 when all places are taken, or there is no engine
    */
-  async take(plan: Plan, isReplacing = false): Promise<{ engine: LiveEngine } & Disposable> {
+  async take(plan: Plan, owner: PlaceOwner, isReplacing = false): Promise<Place> {
     if (!isReplacing) this.requirePlace();
     const key = JSON.stringify(this.#specs[plan]);
     const opened = this.#opened.get(key) ?? this.#open(key, plan);
     opened.closeTimer?.abort(null);
     opened.closeTimer = null;
     opened.sessions += 1;
-    this.#sessions += 1;
-    const free = () => this.#free(key, opened);
     try {
       const engine = await opened.engine;
-      if (!isReplacing && opened.sessions > engine.capacity()) throw full();
-      return { engine, [Symbol.dispose]: once(free) };
+      const places = Math.min(engine.capacity(), this.#runtime.config.liveSessions ?? Number.POSITIVE_INFINITY);
+      if (!isReplacing) requireShare(opened.places, owner, places);
+      return this.#placeOf(key, { opened, engine, places, owner });
     } catch (cause) {
-      free();
+      this.#free(key, opened);
       throw cause;
     }
+  }
+
+  /** A place that is taken. */
+  #placeOf(
+    key: string,
+    { opened, engine, places, owner }: { opened: Opened; engine: LiveEngine; places: number; owner: PlaceOwner },
+  ): Place {
+    const { accountId } = owner;
+    let isTaken = false;
+    let isOpen = true;
+    const count = (change: 1 | -1) => {
+      isTaken = change === 1;
+      this.#sessions += change;
+      const ofAccount = (opened.places.get(accountId) ?? 0) + change;
+      if (ofAccount > 0) opened.places.set(accountId, ofAccount);
+      else opened.places.delete(accountId);
+    };
+    const rest = () => void (isTaken && count(-1));
+    count(1);
+    return {
+      engine,
+      rest,
+      wake: () => {
+        if (isTaken) return true;
+        if (!isOpen || takenOf(opened.places) >= places) return false;
+        count(1);
+        return true;
+      },
+      free: () => {
+        rest();
+        if (isOpen) this.#free(key, opened);
+        isOpen = false;
+      },
+    };
   }
 
   async close(): Promise<void> {
@@ -73,14 +128,13 @@ export class LiveEngines {
       this.#runtime.log.error({ plan, err: cause }, 'no engine for live sessions');
       throw noEngine(cause);
     });
-    const opened: Opened = { engine, sessions: 0, closeTimer: null };
+    const opened: Opened = { engine, sessions: 0, places: new Map(), closeTimer: null };
     this.#opened.set(key, opened);
     return opened;
   }
 
   #free(key: string, opened: Opened): void {
     opened.sessions -= 1;
-    this.#sessions -= 1;
     if (opened.sessions === 0 && this.#opened.get(key) === opened) void this.#closeLater(key, opened);
   }
 
@@ -95,12 +149,24 @@ export class LiveEngines {
   }
 }
 
-function once(act: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) act();
-    isDone = true;
-  };
+/** @throws ApiError  503 when all places are taken, or all but those that are kept for other accounts */
+function requireShare(taken: Map<string, number>, { accountId, isUnlimited }: PlaceOwner, places: number): void {
+  const free = places - takenOf(taken);
+  if (free <= 0) throw full();
+  const own = taken.get(accountId) ?? 0;
+  const reserved = places > 1 && own > 0 && !isUnlimited ? Math.ceil(places * RESERVED) : 0;
+  if (free <= reserved) throw share(own);
+}
+
+function takenOf(places: Map<string, number>): number {
+  return places.values().reduce((sum, ofAccount) => sum + ofAccount, 0);
+}
+
+function share(own: number): ApiError {
+  const message = `The account has ${own} live sessions on this node, and the places that are left are kept for others.`;
+  return new ApiError('unavailable', `${message} Finish one, or try again in a few seconds.`, {
+    headers: { 'retry-after': FULL_RETRY_SECONDS },
+  });
 }
 
 function full(): ApiError {

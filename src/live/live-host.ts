@@ -4,9 +4,9 @@ import { findUsableKeys } from '../accounts/keys/usable-keys.ts';
 import { insufficientBalance } from '../accounts/ledger/insufficient-balance.ts';
 import { missingUnits } from '../accounts/ledger/ledger-store.ts';
 import { lockAccount } from '../accounts/store.ts';
+import { requireFreeDisk } from '../audio/storage/free-disk.ts';
 import { creditRates } from '../config/rates.ts';
 import type { Sql } from '../db/database.ts';
-import type { LiveEngine } from '../engines/live/live-engine.ts';
 import { ApiError } from '../http/api-error.ts';
 import { acceptLive } from '../jobs/api/accept-store.ts';
 import type { JobRequest } from '../jobs/api/request.ts';
@@ -17,7 +17,7 @@ import type { JobKey } from '../jobs/store.ts';
 import { openFairSemaphore } from '../platform/fair-semaphore.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
 import { costUnits } from '../rules/jobs/price.ts';
-import type { LiveEngines } from './live-engines.ts';
+import type { LiveEngines, Place } from './live-engines.ts';
 import { HELD_MS } from './meter.ts';
 import { type LiveRuntime, RunningSession, type SessionUser } from './running-session.ts';
 
@@ -43,7 +43,7 @@ export type NewSession = {
 };
 
 /** A session that was taken over and does not run yet: `run` or `abandon` it. */
-export type Taken = TakenSession & { engine: LiveEngine; free(): void };
+export type Taken = TakenSession & { place: Place };
 
 /** What a wire does when the process stops. */
 export type HostedUser = SessionUser & {
@@ -87,9 +87,10 @@ export class LiveHost {
    * Inserts the job of a session, with its first minute held, and does what belongs to the same transaction. Nobody is
    * connected yet.
    * @param id  of the job
-   * @throws ApiError  401, 402 or 403
+   * @throws ApiError  401, 402, 403, or 503 while the disk has less than MIN_FREE_DISK_BYTES
    */
   async create<Result>(id: string, session: NewSession, act: (tx: Sql, job: Job) => Promise<Result>): Promise<Result> {
+    await requireFreeDisk(this.#runtime.storage, this.#runtime.config.minFreeDiskBytes);
     const insert = async (tx: Sql) => await act(tx, await this.#insert(tx, id, session));
     return await this.#creating(session.account.id, () => this.#runtime.db.transaction(insert));
   }
@@ -116,16 +117,20 @@ export class LiveHost {
    * is none of the account.
    * @throws ApiError  503
    */
-  async take(key: JobKey & { accountId: string }, plan: Plan): Promise<Taken | null> {
+  async take(
+    key: JobKey & { accountId: string },
+    { plan, unlimited }: Pick<Job, 'plan' | 'unlimited'>,
+  ): Promise<Taken | null> {
     if (this.#isClosing) throw restarting();
-    const place = await this.#runtime.engines.take(plan, this.#running.has(key.id));
+    const owner = { accountId: key.accountId, isUnlimited: unlimited };
+    const place = await this.#runtime.engines.take(plan, owner, this.#running.has(key.id));
     try {
       const taken = await takeOverSession(this.#runtime.db, key, this.#runtime.holder);
-      if (taken) return { ...taken, engine: place.engine, free: () => place[Symbol.dispose]() };
-      place[Symbol.dispose]();
+      if (taken) return { ...taken, place };
+      place.free();
       return null;
     } catch (cause) {
-      place[Symbol.dispose]();
+      place.free();
       throw cause;
     }
   }
@@ -138,7 +143,7 @@ export class LiveHost {
     before?.session.abandon();
     before?.user.replaced();
     const session = new RunningSession(this.#runtime, taken, user, () => {
-      taken.free();
+      taken.place.free();
       if (this.#running.get(id)?.session === session) this.#running.delete(id);
     });
     this.#running.set(id, { session, user });
@@ -155,8 +160,8 @@ export class LiveHost {
   }
 
   /** The client is gone before its session ran. */
-  async abandon({ row, free }: Taken): Promise<void> {
-    free();
+  async abandon({ row, place }: Taken): Promise<void> {
+    place.free();
     // After a failure the lease of the job ends by itself.
     await this.#runtime.db.transaction((tx) => leaveSession(tx, row)).catch(() => undefined);
   }

@@ -130,7 +130,7 @@ function connectRoute(api: LiveApi): Route {
       if (job === null) throw notFound();
       if (isTerminal(job.state)) throw ended(job);
       await requireCurrentCaller(api.db, job, 'jobs:write');
-      const taken = await api.host.take(key, job.plan);
+      const taken = await api.host.take(key, job);
       if (taken === null) throw ended(job);
       const protocol = offeredProtocols(call.header).includes(SUBPROTOCOL) ? SUBPROTOCOL : null;
       return {

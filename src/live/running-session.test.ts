@@ -3,6 +3,7 @@ import test from 'node:test';
 import { beginSession } from '../../test/fixtures/begun-session.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
+import { openPlace } from '../../test/fixtures/live-place.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { AudioStorage } from '../audio/storage/storage.ts';
@@ -62,7 +63,7 @@ test('sessions that end at once end two at a time, and the storage knows how muc
   await Promise.all(
     ids.map(async (id) => {
       const key = { shard: account.shard, accountId: account.id, id };
-      const taken = { ...(await takeOverSession(fixture.db, key, 'node_test/http'))!, engine };
+      const taken = { ...(await takeOverSession(fixture.db, key, 'node_test/http'))!, place: openPlace(engine) };
       const session = new RunningSession(runtime, taken, user, nothing);
       session.write(audio);
       await session.finish();

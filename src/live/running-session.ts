@@ -11,6 +11,8 @@ import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Slices } from '../platform/slices.ts';
+import { bytesPerSecond } from '../rules/live/encoding.ts';
+import type { Place } from './live-engines.ts';
 import type { LiveMetrics } from './live-metrics.ts';
 import { PaidAudio } from './paid-audio.ts';
 
@@ -47,7 +49,8 @@ export type SessionUser = SessionEvents & {
 const AWAY_MAX_MS = 60_000;
 const CHECK_EVERY_MS = 1_000;
 const BEHIND_SECONDS = 5;
-// A client that sends no audio and says that it is there keeps a place of the engine so long.
+// A place of the engine is given up after so long with less than a second of audio.
+const PLACE_MS = 60_000;
 const LONGEST_MS = 12 * 3_600_000;
 
 /**
@@ -59,6 +62,7 @@ export class RunningSession {
   readonly #user: SessionUser;
   readonly #onClosed: () => void;
   readonly #engine: LiveEngine;
+  readonly #place: Place;
   readonly #taken: TakenSession;
   readonly #entry: JournalEntry;
   readonly #session: LiveSession;
@@ -69,21 +73,21 @@ export class RunningSession {
   #isWritingEnd = false;
   #mostBehindSeconds = 0;
   #activeAtMs: number;
+  /** When the last second of audio was complete, and the bytes that came since. */
+  #audioAtMs: number;
+  #audioBytes = 0;
 
   /** @param onClosed  called once, when the session needs its engine no more */
-  constructor(
-    runtime: LiveRuntime,
-    taken: TakenSession & { engine: LiveEngine },
-    user: SessionUser,
-    onClosed: () => void,
-  ) {
+  constructor(runtime: LiveRuntime, taken: TakenSession & { place: Place }, user: SessionUser, onClosed: () => void) {
     const { job, row } = taken;
     this.#runtime = runtime;
     this.#user = user;
     this.#onClosed = onClosed;
-    this.#engine = taken.engine;
+    this.#place = taken.place;
+    this.#engine = taken.place.engine;
     this.#taken = taken;
     this.#activeAtMs = runtime.clock.now();
+    this.#audioAtMs = runtime.clock.now();
     this.#audio = new PaidAudio(runtime, taken, {
       write: (bytes) => this.#session.write(bytes),
       balanceLow: (secondsLeft) => user.balanceLow(secondsLeft),
@@ -160,7 +164,8 @@ export class RunningSession {
 
   write(bytes: Uint8Array): void {
     this.keepAlive();
-    if (!this.#isEnding && bytes.length > 0) this.#audio.push(bytes);
+    if (this.#isEnding || bytes.length === 0 || !this.#keepPlace(bytes.length)) return;
+    this.#audio.push(bytes);
   }
 
   /** Ends the session where it would be too long. False when the offset was received already. */
@@ -240,6 +245,17 @@ export class RunningSession {
     });
   }
 
+  /** A second of audio keeps the place, or takes one again. False when there is none any more: the session stops. */
+  #keepPlace(bytes: number): boolean {
+    this.#audioBytes += bytes;
+    if (this.#audioBytes < bytesPerSecond(this.row.options)) return true;
+    this.#audioBytes = 0;
+    this.#audioAtMs = this.#runtime.clock.now();
+    if (this.#place.wake()) return true;
+    this.#stop('away');
+    return false;
+  }
+
   #stopAt(reason: 'out_of_balance' | 'too_long'): void {
     if (this.#isEnding) return;
     this.#user.stopped(reason);
@@ -301,8 +317,9 @@ export class RunningSession {
 
   #finishWhenOver(): void {
     // A client that has to wait is not idle.
-    if (this.isFull()) this.keepAlive();
     const nowMs = this.#runtime.clock.now();
+    if (this.isFull()) this.#activeAtMs = this.#audioAtMs = nowMs;
+    if (nowMs - this.#audioAtMs >= PLACE_MS) this.#place.rest();
     const isIdle = nowMs - this.#activeAtMs >= this.row.options.idleSeconds * 1000;
     if (this.#isEnding || (!isIdle && nowMs - this.job.createdAt.getTime() < LONGEST_MS)) return;
     this.#user.stopped(isIdle ? 'idle' : 'too_long');

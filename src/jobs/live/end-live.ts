@@ -1,3 +1,4 @@
+import { requireFreeDisk, whileDiskIsFree } from '../../audio/storage/free-disk.ts';
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database } from '../../db/database.ts';
@@ -109,7 +110,9 @@ async function storeAudio(
       row.gapBytes > 0 ? (['flac', flacOf, flacMaxBytes] as const) : (['wav', wavOf, wavMaxBytes] as const);
     // The parts of an object in a bucket are as large as the limit asks for, and are held in memory.
     const limits = { maxBytes: maxBytesOf(options, durableBytes) };
-    const file = inTurns(fileOf(options, durableBytes, audio), turn);
+    await requireFreeDisk(storage, config.minFreeDiskBytes, durableBytes - row.gapBytes);
+    const bytes = whileDiskIsFree(fileOf(options, durableBytes, audio), storage, config.minFreeDiskBytes);
+    const file = inTurns(bytes, turn);
     const { key, sizeBytes, durable } = await storage.receive(file, limits);
     await durable;
     const changed = { audioKey: key, sizeBytes, format };

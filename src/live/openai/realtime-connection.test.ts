@@ -4,6 +4,7 @@ import { openHost } from '../../../test/fixtures/begun-session.ts';
 import { callerOf, TEST_KEY_ID } from '../../../test/fixtures/caller.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
+import { openPlace } from '../../../test/fixtures/live-place.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
@@ -45,7 +46,7 @@ async function openConnection(audio: Buffer, { plan = 'lite', fails = false, cha
     create: begun.create.bind(begun),
     async take(key: Parameters<typeof takeOverSession>[1]) {
       const taken = await takeOverSession(fixture.db, key, 'node_test/http');
-      return { ...taken, engine, free: () => undefined };
+      return { ...taken, place: openPlace(engine) };
     },
     run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user, () => undefined),
   };

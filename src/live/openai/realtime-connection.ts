@@ -173,7 +173,7 @@ export class RealtimeConnection implements SocketUser {
       const options = liveOptionsOf(settings);
       await host.create(id, { account, keyId, request, options, tokenHash: null }, async () => undefined);
       const key = { shard, accountId, id };
-      const taken = await host.take(key, request.plan);
+      const taken = await host.take(key, { plan: request.plan, unlimited: account.unlimited });
       if (taken === null) throw new Error('the job of a new session has ended');
       this.#items.useVad(settings.silenceMs !== null);
       this.#session = host.run(taken, this.#userOf());

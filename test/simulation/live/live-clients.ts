@@ -5,7 +5,7 @@ import { LiveHost } from '../../../src/live/live-host.ts';
 import { type Clock, makeId } from '../../../src/platform/clock.ts';
 import { TEST_KEY_ID } from '../../fixtures/caller.ts';
 import { noisySpeech } from '../../fixtures/live.ts';
-import { clockOf, type Environment, newActor, SETTINGS } from '../environment.ts';
+import { clockOf, type Environment, newActor, SETTINGS, STORAGE } from '../environment.ts';
 import type { Node } from '../nodes.ts';
 import { SESSION_OPTIONS } from './session-options.ts';
 import { type Cuts, Speaker, type Spoken } from './speaker.ts';
@@ -31,6 +31,7 @@ export class LiveClients {
     this.#host = new LiveHost({
       db: environment.server.open(this.actor),
       config: SETTINGS,
+      storage: STORAGE,
     } as unknown as ConstructorParameters<typeof LiveHost>[0]);
   }
 

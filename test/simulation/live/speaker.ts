@@ -122,7 +122,7 @@ export class Speaker {
     const { api } = live!;
     const key = { shard: account.shard, accountId: account.id, id };
     const after = this.#segments.length;
-    void api.host.take(key, 'lite').then(
+    void api.host.take(key, { plan: 'lite', unlimited: false }).then(
       (taken) => {
         if (taken === null) wire.refuse(CLOSE.ended);
         else if (wire.isOver) void api.host.abandon(taken);
