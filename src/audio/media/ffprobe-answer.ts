@@ -64,8 +64,8 @@ export function reasonToRefuse(file: ProbedFile, index: number): string | null {
 export function claimedSeconds(file: ProbedFile, index: number, sizeBytes: number): number | null {
   const audio = audioStreams(file)[index];
   const startSeconds = Math.max(0, Number(audio?.start_time ?? 0) - Number(file.format?.start_time ?? 0)) || 0;
-  // The track's own length comes first: a video may be longer than its audio. Of FLAC in Matroska, `duration` is that of
-  // the video.
+  // The track's own length comes first: a video may be longer than its audio. Of FLAC in Matroska, `duration` is that
+  // of the video.
   const ends = [taggedEndSeconds(audio), Number(audio?.duration) + startSeconds, Number(file.format?.duration)];
   const claimed = ends.find((seconds) => seconds > 0) ?? null;
   const bytesPerSecond = plainBytesPerSecond(audio);

@@ -19,8 +19,8 @@ const SILENCE_MAX_SECONDS = 8;
  * Decoded audio with silence in the holes of its timestamps, so that each sample stands where a player plays it: audio
  * that starts after the picture, a paused recording, lost packets. Samples are never dropped: where timestamps overlap,
  * the audio goes on after what came before.
- * @param batches     in the order of the file
- * @param tooLong     is thrown when a hole reaches beyond `maxSeconds`; the samples themselves are the caller's to count
+ * @param batches  in the order of the file
+ * @param tooLong  is thrown when a hole reaches beyond `maxSeconds`; the samples themselves are the caller's to count
  */
 export async function* fillHoles(
   batches: AsyncIterable<TimedSamples[]>,

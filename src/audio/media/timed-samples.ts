@@ -15,7 +15,7 @@ const CHANNELS = 0x9f;
 const CLUSTER_TIMESTAMP = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-/** Elements whose content is read like the elements beside them: segment, cluster, tracks, track, audio, block group. */
+/** Elements whose content is read like the elements beside them: segment, cluster, tracks, track, audio, group. */
 const CONTAINERS = new Set([0x18538067, 0x1f43b675, 0x1654ae6b, 0xae, 0xe1, 0xa0]);
 /** The longest block seen is 1 MiB: a frame of FLAC with eight channels. */
 const CONTENT_MAX_BYTES = 16 * 1024 * 1024;
@@ -29,7 +29,7 @@ const BLOCK_HEAD_BYTES = 1 + 2 + 1;
 type Element = { id: number; contentAt: number; bytes: number };
 
 /**
- * Reads what ffmpeg writes with TIMED_OUTPUT: of all formats that can be written to a pipe, Matroska is the simplest one
+ * Reads what ffmpeg writes with TIMED_OUTPUT: of all formats that can be written to a pipe, Matroska is the simplest
  * that keeps the time of the samples. A hole in the file's timestamps shows as a hole between two blocks.
  */
 export class TimedSamplesReader {

@@ -52,6 +52,8 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
     this.#queue.failAll(closed());
     for (const child of this.#alive) child.kill();
     await Promise.all(this.#slots);
+    // A call that a process had taken, and not begun, came back.
+    this.#queue.failAll(closed());
   }
 
   /** Keeps one process running until the pool closes. */

@@ -1,6 +1,6 @@
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 
-/** Samples of full scale 1. Quieter audio is amplified to this peak: the model misses speech 40 dB below usual levels. */
+/** Quieter audio is amplified to this peak, of 1: the model misses speech 40 dB below usual levels. */
 const PEAK_MIN = 6000 / 32_768;
 /**
  * Within audio that holds louder sound: a voice 30 dB quieter than the one before it. With more, breath between two
