@@ -6,7 +6,7 @@ import type { JournalEntry, LiveJournal } from '../jobs/live/rows/journal.ts';
 import { editOf } from '../jobs/live/rows/live-segment.ts';
 import { chargedMsOf, type LiveRow, leaveSession } from '../jobs/live/rows/live-store.ts';
 import { leaseMsOf, type TakenSession } from '../jobs/live/rows/take-over.ts';
-import { LiveSession, type SessionEvents } from '../jobs/live/session.ts';
+import { LiveSession, type SessionEvents, segmentationFor } from '../jobs/live/session.ts';
 import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
@@ -226,7 +226,7 @@ export class RunningSession {
     const { prompt, keywords } = job.options;
     return new LiveSession({
       format: row.options,
-      segmentation: row.options,
+      segmentation: segmentationFor(this.#engine, row.options),
       position: { frame: row.frame, isSpeaking: row.isSpeaking },
       receivedBytes: row.durableBytes,
       nextNumber: row.segments + 1,
@@ -234,6 +234,7 @@ export class RunningSession {
       openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords }),
       turn: () => this.#runtime.slices.turn(job.accountId),
       edit: editOf(job),
+      warn: (warning) => this.#entry.warn(warning),
       onFailed: (cause) => this.#fail(cause, 'a live session could not be read again'),
       events: {
         ...this.#user,

@@ -1,8 +1,13 @@
 import type { Clock } from '../../platform/clock.ts';
+import { faultOf } from '../../rules/fault.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
+import { heardShare } from '../../rules/transcript/heard-words.ts';
+import type { Interval } from '../../rules/transcript/intervals.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
+import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { holdsNoSpeech } from '../silence.ts';
+import type { VoiceDetector } from '../vad/vad.ts';
 import type { LiveDecoder, LiveDecoderOptions, LiveEngine, LiveFinal, LiveSegmentDecoder } from './live-engine.ts';
 import { finalOf } from './live-final.ts';
 
@@ -12,6 +17,8 @@ export type AgreementOptions = {
   stepSeconds: number;
   /** Sessions at once. */
   sessions: number;
+  /** Finds the speech that the engine is given; null without its model. */
+  detector: Pick<VoiceDetector, 'find'> | null;
 };
 
 // As for the pieces of a job.
@@ -19,11 +26,15 @@ const TIMEOUT = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 // A pass begins when so many times its own length have passed since the last one ended: others need the engine too.
 const PAUSE_FACTOR = 0.5;
 const FIRST_SAMPLES = 4 * SAMPLE_RATE;
+// A final text with fewer of the words that were shown as stable has lost a part of the speech.
+const KEPT_MIN_SHARE = 0.5;
+/** Between two tries while the engine is away. */
+const AWAY_PAUSE_MS = 1_000;
 
 /**
  * Any engine as a live one: the open segment is transcribed again and again, and words on which two transcripts agree
- * do not change any more. The final text is one more transcript of the whole segment, so that it is what the engine
- * says of it.
+ * do not change any more. The final text is one more transcript of the whole segment, compared with the speech that was
+ * detected in it (`transcribeSpeech`). While the engine is away, ended segments wait for it.
  */
 export function agreementEngine(engine: Engine, options: AgreementOptions): LiveEngine {
   return {
@@ -31,6 +42,9 @@ export function agreementEngine(engine: Engine, options: AgreementOptions): Live
     languages: engine.languages ?? null,
     features: engine.features ?? [],
     licence: engine.licence ?? null,
+    get maxPieceSeconds() {
+      return engine.maxPieceSeconds ?? Number.POSITIVE_INFINITY;
+    },
     warmUp: () => engine.warmUp(),
     capacity: () => options.sessions,
     open: (decoderOptions) => new AgreementDecoder(engine, options, decoderOptions),
@@ -60,6 +74,10 @@ class AgreementDecoder implements LiveDecoder {
     return this.pendingSamples / SAMPLE_RATE;
   }
 
+  async findSpeech(piece: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
+    return (await this.options.detector?.find(piece, signal)) ?? null;
+  }
+
   close(): void {
     this.closed.abort(new EngineError('engine_error', 'The session has ended.'));
   }
@@ -68,7 +86,8 @@ class AgreementDecoder implements LiveDecoder {
 class AgreementSegment implements LiveSegmentDecoder {
   readonly #decoder: AgreementDecoder;
   readonly #onPartial: Parameters<LiveDecoder['segment']>[0];
-  readonly #agreement: Agreement;
+  readonly #agreement = new Agreement();
+  #stableText = '';
   readonly #given = new AbortController();
   #samples = new Int16Array(FIRST_SAMPLES);
   #length = 0;
@@ -80,7 +99,6 @@ class AgreementSegment implements LiveSegmentDecoder {
   constructor(decoder: AgreementDecoder, onPartial: Parameters<LiveDecoder['segment']>[0]) {
     this.#decoder = decoder;
     this.#onPartial = onPartial;
-    this.#agreement = new Agreement({ endsLoops: /whisper/i.test(decoder.engine.name) });
   }
 
   write(frame: Pcm): void {
@@ -100,7 +118,7 @@ class AgreementSegment implements LiveSegmentDecoder {
     this.#hasEnded = true;
     this.#decoder.pendingSamples += length;
     try {
-      return finalOf(await this.#transcribe(length, this.#decoder.closed.signal));
+      return await this.#final(this.#samples.slice(0, length));
     } finally {
       this.#decoder.pendingSamples -= length;
     }
@@ -108,6 +126,25 @@ class AgreementSegment implements LiveSegmentDecoder {
 
   close(): void {
     this.#given.abort(null);
+  }
+
+  async #final(piece: Pcm): Promise<LiveFinal> {
+    const { signal } = this.#decoder.closed;
+    const speech = await this.#decoder.findSpeech(piece, signal);
+    while (true) {
+      try {
+        const heard = await transcribeSpeech(this.#decoder.engine, piece, speech, this.#optionsFor(piece, signal));
+        const final = finalOf(heard.transcript);
+        const isKept = heardShare(this.#stableText, final.text) >= KEPT_MIN_SHARE;
+        const whole = { startSeconds: 0, endSeconds: piece.length / SAMPLE_RATE };
+        const untranscribed = isKept || heard.untranscribed.length > 0 ? heard.untranscribed : [whole];
+        return { ...final, untranscribed, repetitions: heard.repetitions };
+      } catch (error) {
+        if (signal.aborted || !isAway(error)) throw error;
+      }
+      await this.#decoder.options.clock.sleep(AWAY_PAUSE_MS, signal);
+      signal.throwIfAborted();
+    }
   }
 
   #passIfDue(): void {
@@ -123,9 +160,10 @@ class AgreementSegment implements LiveSegmentDecoder {
   async #pass(startMs: number): Promise<void> {
     const signal = AbortSignal.any([this.#decoder.closed.signal, this.#given.signal]);
     try {
-      const segments = await this.#transcribe(this.#length, signal);
+      const segments = await this.#transcribe(this.#samples.slice(0, this.#length), signal);
       if (signal.aborted || this.#hasEnded) return;
       const { stable, open } = this.#agreement.push(wordsOf(segments));
+      this.#stableText = stable.map(({ text }) => text).join(' ');
       this.#onPartial({ words: [...stable, ...open], stableWords: stable.length });
     } catch (error) {
       // The final transcript decides; a pass that failed is as one that was not made.
@@ -136,17 +174,30 @@ class AgreementSegment implements LiveSegmentDecoder {
     }
   }
 
-  async #transcribe(length: number, signal: AbortSignal): Promise<{ segments: Segment[]; language: string | null }> {
-    const { engine, asked } = this.#decoder;
-    const piece = this.#samples.slice(0, length);
-    if (holdsNoSpeech(piece)) return { segments: [], language: asked.language };
-    const seconds = length / SAMPLE_RATE;
-    const { language, prompt, keywords } = asked;
-    const timeoutMs = TIMEOUT.baseMs + TIMEOUT.perAudioSecondMs * seconds;
-    const context = { ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) };
-    const given = await engine.transcribe(piece, { language, ...context, timeoutMs, signal });
-    return sanitiseTranscript(given, seconds);
+  /** Of an open segment: what is wrong with the text shows when the segment has ended. */
+  async #transcribe(piece: Pcm, signal: AbortSignal): Promise<{ segments: Segment[] }> {
+    const { engine } = this.#decoder;
+    if (holdsNoSpeech(piece)) return { segments: [] };
+    const speech = await this.#decoder.findSpeech(piece, signal);
+    if (!mayBeSpoken(engine, piece, speech)) return { segments: [] };
+    return sanitiseTranscript(
+      await engine.transcribe(piece, this.#optionsFor(piece, signal)),
+      piece.length / SAMPLE_RATE,
+    );
   }
+
+  #optionsFor(piece: Pcm, signal: AbortSignal) {
+    const { language, prompt, keywords } = this.#decoder.asked;
+    const timeoutMs = TIMEOUT.baseMs + (TIMEOUT.perAudioSecondMs * piece.length) / SAMPLE_RATE;
+    const context = { ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) };
+    return { language, ...context, timeoutMs, signal };
+  }
+}
+
+/** Whether a later try may succeed: a time-out, or a process that died, may be the fault of the audio. */
+function isAway(error: unknown): boolean {
+  const isOfPiece = error instanceof EngineError && ['timeout', 'died'].includes(error.failure.kind);
+  return faultOf(error) === 'engine' && !isOfPiece;
 }
 
 /** The words of engines without word times have the times of their segment. */

@@ -1,3 +1,4 @@
+import type { Interval } from '../../rules/transcript/intervals.ts';
 import type { Engine, Pcm, Word } from '../engine.ts';
 
 /** The text of a segment that has ended. Times of words are seconds from the start of the segment. */
@@ -8,6 +9,9 @@ export type LiveFinal = {
   confidence: number | null;
   /** BCP 47 code that was requested or detected; null when neither is known. */
   language: string | null;
+  /** Speech without text, and text that repeated itself and stands once, in seconds from the start of the segment. */
+  untranscribed?: readonly Interval[];
+  repetitions?: readonly Interval[];
 };
 
 /** The words of an open segment so far. The first `stableWords` of them do not change any more. */
@@ -48,7 +52,7 @@ export type LiveDecoderOptions = {
 
 /** A speech engine that gives text while somebody speaks. No state of the engine crosses the end of a segment. */
 export type LiveEngine = AsyncDisposable &
-  Pick<Engine, 'name' | 'languages' | 'features' | 'licence' | 'warmUp'> & {
+  Pick<Engine, 'name' | 'languages' | 'features' | 'licence' | 'maxPieceSeconds' | 'warmUp'> & {
     /** Sessions that it serves at once on this machine. */
     capacity(): number;
     open(options: LiveDecoderOptions): LiveDecoder;

@@ -7,6 +7,7 @@ import { agreementEngine } from '../live/agreement-engine.ts';
 import type { LiveEngine } from '../live/live-engine.ts';
 import { findSherpaModel } from '../sherpa/sherpa.ts';
 import { openSherpaLive } from '../sherpa/sherpa-live.ts';
+import { openVoiceDetector } from '../vad/vad.ts';
 import { bestSpecs, openEngine, openFirstWorking, rankModels } from './open.ts';
 
 export type LiveEngineOptions = EngineOptions & {
@@ -44,12 +45,25 @@ async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<Li
 /** An engine for whole pieces, which transcribes an open segment again and again. */
 async function openByAgreement(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
   const engine = await openEngine(spec, { ...options, niceness: NICENESS });
+  const detector = await openVoiceDetector(options);
   const isRemote = spec.kind === 'openai';
-  return agreementEngine(engine, {
+  const live = agreementEngine(engine, {
     clock: options.clock,
     stepSeconds: options.stepSeconds ?? (isRemote ? STEP_SECONDS.remote : STEP_SECONDS.local),
     sessions: isRemote ? REMOTE_SESSIONS : SESSIONS_PER_SLOT * engine.slots,
+    detector,
   });
+  return withResource(live, detector);
+}
+
+/** The engine, with something that is closed with it. */
+function withResource(live: LiveEngine, resource: AsyncDisposable | null): LiveEngine {
+  const close = live[Symbol.asyncDispose];
+  live[Symbol.asyncDispose] = async () => {
+    await close();
+    await resource?.[Symbol.asyncDispose]();
+  };
+  return live;
 }
 
 /** The pulled streaming models that know all languages of the best model for jobs. */

@@ -11,6 +11,7 @@ import { durationMs, type LiveFormat } from '../../rules/live/encoding.ts';
 import { FrameReader } from '../../rules/live/frames.ts';
 import { FRAME_SAMPLES } from '../../rules/live/resampler.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
+import { Untranscribed } from '../../rules/transcript/untranscribed.ts';
 import { endJob } from '../end/end.ts';
 import type { ClaimedJob, Job, JobMetrics, Outcome } from '../job.ts';
 import { findJob } from '../store.ts';
@@ -161,7 +162,8 @@ async function outcomeOf(
   }
   const segments = await segmentsOf(db, row);
   const warnings: FoundWarning[] = [...end.warnings, ...missingWordTimes(job, segments)];
-  if (segments.length === 0) warnings.push({ code: 'no_speech' });
+  const untranscribedMs = untranscribedIn(end.warnings);
+  if (segments.length === 0 && untranscribedMs === 0) warnings.push({ code: 'no_speech' });
   const transcript = { segments, language: segments.find(({ language }) => language)?.language ?? null };
   return {
     kind: 'completed',
@@ -173,8 +175,18 @@ async function outcomeOf(
     speakers: null,
     warnings: toWarnings(warnings),
     durationMs: receivedMs,
-    chargedMs: chargedMsOf(row),
+    chargedMs: segments.length === 0 && untranscribedMs > 0 ? 0 : chargedMsOf(row) - untranscribedMs,
   };
+}
+
+/** Speech without text is not charged, as in other jobs. */
+function untranscribedIn(warnings: readonly FoundWarning[]): number {
+  const untranscribed = new Untranscribed(1);
+  for (const { code, startSeconds, endSeconds } of warnings) {
+    if (code !== 'untranscribed' || startSeconds === undefined || endSeconds === undefined) continue;
+    untranscribed.add(0, [{ startSeconds, endSeconds }], []);
+  }
+  return untranscribed.ms();
 }
 
 async function segmentsOf(db: Database, row: LiveRow): Promise<(LiveSegment & Segment)[]> {

@@ -1,6 +1,7 @@
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { agreementEngine } from '../../engines/live/agreement-engine.ts';
+import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import { Slices } from '../../platform/slices.ts';
 import type { ClaimedJob, Job, JobMetrics } from '../job.ts';
 import { LeaseLostError } from '../work/lease-keeper.ts';
@@ -9,9 +10,9 @@ import { endLiveJob } from './end-live.ts';
 import { LiveJournal } from './rows/journal.ts';
 import { editOf } from './rows/live-segment.ts';
 import { findLiveSession, takeLiveSession } from './rows/live-store.ts';
-import { LiveSession } from './session.ts';
+import { LiveSession, segmentationFor } from './session.ts';
 
-type OrphanRuntime = StorageRuntime & { metrics?: JobMetrics };
+type OrphanRuntime = StorageRuntime & { metrics?: JobMetrics; detector?: VoiceDetector | null };
 
 /**
  * Ends the job of a live session whose client did not come back, from what is stored: decodes the audio after the last
@@ -45,11 +46,12 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
   });
   const slices = new Slices();
   // Nobody sees the words of an open segment.
-  const live = agreementEngine(engine, { clock, stepSeconds: Number.POSITIVE_INFINITY, sessions: 1 });
+  const options = { clock, stepSeconds: Number.POSITIVE_INFINITY, sessions: 1, detector: runtime.detector ?? null };
+  const live = agreementEngine(engine, options);
   const ignore = () => undefined;
   const session = new LiveSession({
     format: row.options,
-    segmentation: row.options,
+    segmentation: segmentationFor(live, row.options),
     position: { frame: row.frame, isSpeaking: row.isSpeaking },
     receivedBytes: row.durableBytes,
     nextNumber: row.segments + 1,
@@ -57,6 +59,7 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
     openDecoder: () => live.open({ language: job.language }),
     turn: () => slices.turn(job.accountId),
     edit: editOf(job),
+    warn: (warning) => entry.warn(warning),
     onFailed: (cause) => failed.reject(cause),
     events: {
       speechStarted: ignore,

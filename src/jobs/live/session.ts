@@ -1,5 +1,6 @@
 import type { EngineError, Pcm } from '../../engines/engine.ts';
-import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
+import type { LiveDecoder, LiveEngine, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
+import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
 import { FrameReader, type Gap } from '../../rules/live/frames.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type SegmentOptions,
   type SegmentPosition,
 } from '../../rules/live/live-segments.ts';
+import { shiftBy } from '../../rules/transcript/intervals.ts';
 import type { LiveSegment } from './rows/live-segment.ts';
 import { SegmentDecoding } from './segment-decoding.ts';
 import { firstByteFor, framesOf, type StoredAudio } from './session-audio.ts';
@@ -54,6 +56,8 @@ export type LiveSessionOptions = {
   openDecoder(): LiveDecoder;
   /** Changes a final before it is stored. */
   edit?(segment: LiveSegment): LiveSegment;
+  /** Called before a segment about which the job should warn is stored. */
+  warn?(warning: FoundWarning): void;
   events: SessionEvents;
   /** Resolves when the session may keep the event loop for a step: `Slices`. */
   turn(): Promise<void>;
@@ -299,6 +303,7 @@ export class LiveSession {
   async #commit(change: Extract<SegmentChange, { kind: 'end' }>, final: LiveFinal): Promise<void> {
     const { journal, events, edit } = this.#options;
     this.#ending.shift();
+    for (const warning of warningsOf(change, final)) this.#options.warn?.(warning);
     if (final.text === '') return events.emptySegment();
     const segment = segmentOf(change, final, this.#nextNumber);
     this.#nextNumber += 1;
@@ -330,6 +335,25 @@ export class LiveSession {
       else if (frame++ >= start) yield next;
     }
   }
+}
+
+/**
+ * How a session is divided for an engine: audio that is longer than its longest piece would be cut again, elsewhere with
+ * each partial text.
+ */
+export function segmentationFor({ maxPieceSeconds }: Pick<LiveEngine, 'maxPieceSeconds'>, asked: SegmentOptions) {
+  const { endpointingMs } = asked;
+  const maxSegmentSeconds = Math.min(asked.maxSegmentSeconds, maxPieceSeconds ?? Number.POSITIVE_INFINITY);
+  return { endpointingMs, maxSegmentSeconds };
+}
+
+/** What a client should know about a segment. */
+function warningsOf({ start }: { start: number }, { untranscribed = [], repetitions = [] }: LiveFinal): FoundWarning[] {
+  const startSeconds = start / 100;
+  return [
+    ...shiftBy(startSeconds, untranscribed).map((part) => ({ code: 'untranscribed' as const, ...part })),
+    ...shiftBy(startSeconds, repetitions).map((part) => ({ code: 'repetition' as const, ...part })),
+  ];
 }
 
 function segmentOf(

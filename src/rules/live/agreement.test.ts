@@ -48,14 +48,10 @@ test('an unchanged pass is stable as a whole, and the same passes give the same 
   assert.deepEqual(pass(other, 'a b c'), ['a b c', '']);
 });
 
-test('a loop is stable twice for models that invent loops, and as often as it is heard for others', () => {
+test('a loop is stable twice', () => {
   const loop = 'thank you for watching thank you for watching thank you for watching thank you for watching';
-  const whisper = new Agreement<{ text: string }>({ endsLoops: true });
-  const other = new Agreement<{ text: string }>();
-  for (const agreement of [whisper, other]) pass(agreement, loop);
+  const agreement = new Agreement<{ text: string }>();
+  pass(agreement, loop);
 
-  assert.equal(pass(whisper, loop)[0].split('watching').length - 1, 2);
-  assert.equal(pass(other, loop)[0], loop);
-  pass(other, `${loop} no no no no`);
-  assert.equal(pass(other, `${loop} no no no no`)[0], `${loop} no no no no`);
+  assert.equal(pass(agreement, loop)[0].split('watching').length - 1, 2);
 });

@@ -4,30 +4,25 @@ export type HeardWord = { text: string; startSeconds: number; endSeconds: number
 /** Words that do not change any more, and those of the newest pass after them. */
 export type Agreed<W> = { stable: W[]; open: W[] };
 
-/** A repeated run of up to so many words is what models of the Whisper family invent in silence. */
+/** A repeated run of up to so many words is what models invent in noise. */
 const LOOP_MAX_WORDS = 6;
 const LOOP_MAX_REPEATS = 2;
 
 /**
  * LocalAgreement-2 (Macháček, Dabre, Bojar 2023): a word is stable once two passes in a row agree on it and on all
- * words before it. Words are compared by letters and digits, without case.
+ * words before it. Words are compared by letters and digits, without case. A run of words is not made stable more than
+ * twice in a row.
  */
 export class Agreement<W extends { text: string } = HeardWord> {
-  readonly #endsLoops: boolean;
   #stable: W[] = [];
   #last: W[] = [];
-
-  /** @param endsLoops  a run of words is not made stable more than twice in a row: for models that invent such loops */
-  constructor({ endsLoops = false }: { endsLoops?: boolean } = {}) {
-    this.#endsLoops = endsLoops;
-  }
 
   /** Takes the words of a pass over the whole segment so far. */
   push(words: W[]): Agreed<W> {
     const from = this.#stable.length;
     const agreed = sameWords(words.slice(from), this.#last.slice(from));
     for (const word of words.slice(from, from + agreed)) {
-      if (this.#endsLoops && repeats([...this.#stable, word])) break;
+      if (repeats([...this.#stable, word])) break;
       this.#stable.push(word);
     }
     this.#last = words;
