@@ -2,9 +2,10 @@ import type { Clock } from '../../platform/clock.ts';
 import { faultOf } from '../../rules/fault.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
 import { heardShare } from '../../rules/transcript/heard-words.ts';
-import type { Interval } from '../../rules/transcript/intervals.ts';
+import { type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
 import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
+import { joinPcm } from '../join-pcm.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { holdsNoSpeech } from '../silence.ts';
 import type { VoiceDetector } from '../vad/vad.ts';
@@ -28,6 +29,10 @@ const PAUSE_FACTOR = 0.5;
 const FIRST_SAMPLES = 4 * SAMPLE_RATE;
 // A final text with fewer of the words that were shown as stable has lost a part of the speech.
 const KEPT_MIN_SHARE = 0.5;
+/** The detector needs the start of a word: shorter audio is given to it several times in a row. */
+const SHORT_SAMPLES = SAMPLE_RATE;
+/** Of speech that is found in that, the least: of words of 0.6 s it finds 95 %, of knocks and music none. */
+const SHORT_SPEECH_SECONDS = 0.1;
 /** Between two tries while the engine is away. */
 const AWAY_PAUSE_MS = 1_000;
 
@@ -74,8 +79,13 @@ class AgreementDecoder implements LiveDecoder {
     return this.pendingSamples / SAMPLE_RATE;
   }
 
+  /** As of a voice detector; null without one. */
   async findSpeech(piece: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
-    return (await this.options.detector?.find(piece, signal)) ?? null;
+    const { detector } = this.options;
+    if (detector === null) return null;
+    return piece.length < SHORT_SAMPLES
+      ? await findInShort(detector, piece, signal)
+      : await detector.find(piece, signal);
   }
 
   close(): void {
@@ -192,6 +202,19 @@ class AgreementSegment implements LiveSegmentDecoder {
     const context = { ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) };
     return { language, ...context, timeoutMs, signal };
   }
+}
+
+/** All of a short piece is speech, or nothing of it. */
+async function findInShort(
+  detector: Pick<VoiceDetector, 'find'>,
+  piece: Pcm,
+  signal: AbortSignal,
+): Promise<Interval[] | null> {
+  const times = Math.max(2, Math.ceil(SHORT_SAMPLES / Math.max(1, piece.length)));
+  const found = await detector.find(joinPcm(Array.from({ length: times }, () => piece)), signal);
+  if (found === null) return null;
+  const whole = { startSeconds: 0, endSeconds: piece.length / SAMPLE_RATE };
+  return totalSeconds(found) >= SHORT_SPEECH_SECONDS ? [whole] : [];
 }
 
 /** Whether a later try may succeed: a time-out, or a process that died, may be the fault of the audio. */
