@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
-import { STREAMING_TONE_MODEL, TONE_MODEL } from '../../../test/fixtures/audio/test-audio.ts';
+import { openTestFolder, STREAMING_TONE_MODEL, TONE_MODEL } from '../../../test/fixtures/audio/test-audio.ts';
 import { childProcesses } from '../../../test/fixtures/processes/children.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
@@ -9,7 +10,6 @@ import { openEngine } from './open.ts';
 import { openLiveEngine } from './open-live.ts';
 
 const OPTIONS = {
-  modelsDir: '',
   slots: 1,
   threadsPerSlot: 1,
   apiKey: null,
@@ -20,11 +20,13 @@ const OPTIONS = {
 };
 
 test('processes of live engines go before those of jobs, and not before the service', async () => {
+  await using folder = await openTestFolder();
+  const options = { ...OPTIONS, modelsDir: path.join(folder.path, 'models') };
   const niceness: number[] = [];
   for (const open of [
-    () => openLiveEngine({ kind: 'sherpa-onnx', model: STREAMING_TONE_MODEL }, OPTIONS),
-    () => openLiveEngine({ kind: 'sherpa-onnx', model: TONE_MODEL }, OPTIONS),
-    () => openEngine({ kind: 'sherpa-onnx', model: TONE_MODEL }, OPTIONS),
+    () => openLiveEngine({ kind: 'sherpa-onnx', model: STREAMING_TONE_MODEL }, options),
+    () => openLiveEngine({ kind: 'sherpa-onnx', model: TONE_MODEL }, options),
+    () => openEngine({ kind: 'sherpa-onnx', model: TONE_MODEL }, options),
   ]) {
     await using engine = await open();
     await engine.warmUp();
