@@ -395,5 +395,7 @@ export function dataPaths(dataDir: string) {
     adminToken: path.join(dataDir, 'admin-token'),
     secretsKey: path.join(dataDir, 'secrets-key'),
     nodeId: path.join(dataDir, 'node-id'),
+    /** The id of the audio storage that this node worked with. */
+    storageNote: path.join(dataDir, 'storage-id'),
   };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Config, dataPaths } from '../config/settings.ts';
 import { keys32, token } from '../config/values.ts';
 import { makeDurableFolder, syncFolder } from '../platform/files/durable-names.ts';
-import { openWritableFolder } from './writable-folder.ts';
+import { FolderError, openWritableFolder } from './writable-folder.ts';
 
 /** A new node id: kept in the data directory, or used by one process only. */
 export function newNodeId(): string {
@@ -30,12 +30,26 @@ export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
 export function prepareDataDir(config: Config): Secrets {
   openWritableFolder(config.dataDir);
   const paths = dataPaths(config.dataDir);
-  makeDurableFolder(paths.audio, { mode: 0o700 });
+  openAudioFolder(paths.audio);
   makeDurableFolder(paths.models, { mode: 0o700 });
   return {
     adminToken: config.adminToken ?? keptToken(paths.adminToken),
     secretsKeys: config.secretsKeys ?? keptKeys(paths.secretsKey),
   };
+}
+
+/** @throws FolderError  when it is a link to a folder that is not there */
+function openAudioFolder(folder: string): void {
+  try {
+    makeDurableFolder(folder, { mode: 0o700 });
+  } catch (cause) {
+    const target = fs.lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() ? fs.readlinkSync(folder) : null;
+    if (target === null) throw cause;
+    throw new FolderError(
+      `${folder} is a link to ${target}, which is not there. Mount its disk, or make the folder.`,
+      cause,
+    );
+  }
 }
 
 /** The operator's token in the file. */

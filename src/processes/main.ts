@@ -57,8 +57,10 @@ async function main(): Promise<void> {
     process.exit(await stopWanted.promise);
   }
   node = await joinDatabase(database, config, log, stopping.signal);
+  const storageId = await settleStorage(database, config);
   roles.start({
     nodeId: node.id,
+    storageId,
     databaseUrl: database.url,
     ...(database.directUrl && { databaseDirectUrl: database.directUrl }),
     ...(database.maxConnections && { maxConnections: database.maxConnections }),
@@ -119,6 +121,22 @@ async function keyCheck(start: Start): Promise<(sql: Sql) => Promise<void>> {
 
 function aborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+}
+
+/** The id of the audio storage that the database knows; null where the node uses none. */
+async function settleStorage(database: Store, config: Config): Promise<string | null> {
+  if (!config.roles.some((role) => role !== 'deliverer')) return null;
+  const { openDatabase } = await import('../db/database.ts');
+  const { openStorage } = await import('../audio/storage/open-storage.ts');
+  const { settleStorageId } = await import('../audio/storage/storage-identity.ts');
+  const db = openDatabase(database.directUrl ?? database.url, { maxConnections: 1 });
+  try {
+    const { audio, storageNote } = dataPaths(config.dataDir);
+    const place = { name: config.storageUrl ?? audio, noteFile: storageNote };
+    return await settleStorageId(db, await openStorage(config), place);
+  } finally {
+    await db.close();
+  }
 }
 
 /** Gives this process the node's id, and releases the leases that the node held when it ended. */

@@ -30,6 +30,8 @@ export type StartOrder = {
   adminToken: string;
   /** In base64, separated by commas: the first encrypts. */
   secretsKeysBase64: string;
+  /** Of the audio storage that the database knows; null where none is known yet. */
+  storageId: string | null;
   /** Null on a node that opens no audio. */
   sandbox: Sandbox | null;
   /** `<node>/<process>`: the unique name under which this process holds leases. */

@@ -57,7 +57,14 @@ test('the end of a process with two roles makes both not ready, and it is starte
     onFatal: (message) => void messages.push(message),
     onHolderEnded: (holder) => void ended.push(holder),
   });
-  roles.start({ nodeId: 'node', databaseUrl: '', adminToken: '', secretsKeysBase64: '', sandbox: null });
+  roles.start({
+    nodeId: 'node',
+    databaseUrl: '',
+    adminToken: '',
+    secretsKeysBase64: '',
+    sandbox: null,
+    storageId: null,
+  });
   const starts = () =>
     messages.flatMap((message) => /^process (\d+) with transcriber,deliverer/.exec(message)?.[1] ?? []);
   const crashed = (message: string) => /transcriber process crashed.*deliverer process crashed/.test(message);

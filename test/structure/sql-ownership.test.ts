@@ -13,6 +13,7 @@ const FOLDERS: Record<string, string> = {
   ledger: 'src/accounts',
   ledger_checks: 'src/accounts/ledger',
   rate_windows: 'src/accounts/rate-limits',
+  audio_storage: 'src/audio/storage',
   audit_log: 'src/audit',
   nodes: 'src/operator',
   idempotency_keys: 'src/http/idempotency',

@@ -1,17 +1,72 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, dataPaths } from '../../config/settings.ts';
 import { openS3Storage } from './s3-storage.ts';
-import { openFileStorage, type SharedStorage } from './storage.ts';
+import { ID_NAME, openFileStorage, type SharedStorage, StorageAwayError } from './storage.ts';
+
+const NOT_KNOWN = 'it is not the storage that the database knows, or its disk is not mounted';
 
 /**
  * The storage that STORAGE_URL names, which all nodes share, else files on this node. No request is sent to a bucket
  * yet: `whyAway` and the first use report an unreachable one.
+ * @param id  of the storage that the database knows: any other is away. Null: not known.
  */
-export async function openStorage(config: Config): Promise<SharedStorage> {
+export async function openStorage(config: Config, id: string | null = null): Promise<SharedStorage> {
   const { audio } = dataPaths(config.dataDir);
-  if (config.storageUrl === null) return { ...(await openFileStorage(audio)), whyAway: async () => null };
+  const storage = config.storageUrl === null ? await openFiles(audio) : await openBucket(config, config.storageUrl);
+  return id === null ? storage : onlyWithId(storage, id);
+}
+
+async function openFiles(folder: string): Promise<SharedStorage> {
+  const file = path.join(folder, ID_NAME);
+  return {
+    ...(await openFileStorage(folder)),
+    whyAway: async () => null,
+    readId: () => readFile(file, 'utf8').then((text) => text.trim(), nullWithoutFile),
+    writeId: (id) => writeFile(file, `${id}\n`, { mode: 0o600, flush: true }),
+  };
+}
+
+function nullWithoutFile(cause: NodeJS.ErrnoException): null {
+  if (cause.code === 'ENOENT') return null;
+  throw new StorageAwayError(cause);
+}
+
+/** The storage while it holds the id: a disk that is not mounted leaves an empty folder, or another one. */
+function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
+  const isKnown = async () => (await storage.readId()) === id;
+  async function require(): Promise<void> {
+    if (!(await isKnown())) throw new StorageAwayError(new Error(NOT_KNOWN));
+  }
+  const guarded =
+    <Given extends unknown[], Result>(use: (...given: Given) => Promise<Result>) =>
+    async (...given: Given) => {
+      await require();
+      return await use(...given);
+    };
+  return {
+    ...storage,
+    receive: guarded(storage.receive),
+    localPath: guarded(storage.localPath),
+    read: guarded(storage.read),
+    isComplete: guarded(storage.isComplete),
+    copy: guarded(storage.copy),
+    remove: guarded(storage.remove),
+    async whyAway() {
+      const why = await storage.whyAway();
+      if (why !== null) return why;
+      return await isKnown().then(
+        (known) => (known ? null : NOT_KNOWN),
+        (cause: Error) => String((cause.cause as Error | undefined)?.name ?? cause.name),
+      );
+    },
+  };
+}
+
+async function openBucket(config: Config, url: string): Promise<SharedStorage> {
+  const { audio } = dataPaths(config.dataDir);
   return await openS3Storage({
-    ...readStorageUrl(config.storageUrl),
+    ...readStorageUrl(url),
     endpoint: config.s3Endpoint ?? config.awsEndpoint,
     region: config.awsRegion,
     downloadsDir: path.join(audio, 'fetched'),

@@ -9,6 +9,7 @@ import type { ByteRange } from '../../rules/byte-range.ts';
 import {
   assertKey,
   freeBytesAt,
+  ID_NAME,
   isKey,
   openScratchFile,
   type SharedStorage,
@@ -61,6 +62,8 @@ export async function openS3Storage(location: S3Location): Promise<SharedStorage
     freeBytes: () => freeBytesAt(location.downloadsDir),
     openScratch: () => openScratchFile(localFile(location)),
     whyAway: () => whyAway(store),
+    readId: () => readId(store),
+    writeId: (id) => writeId(store, id),
   };
 }
 
@@ -246,6 +249,19 @@ function whyAway({ client, sdk, bucket, prefix }: Store): Promise<string | null>
     // The name comes from the server's answer.
     (cause: Error & { code?: string }) => /^\w{1,64}$/.exec(cause.code ?? cause.name)?.[0] ?? 'unknown error',
   );
+}
+
+async function readId({ client, sdk, ...store }: Store): Promise<string | null> {
+  const answer = await client.send(new sdk.GetObjectCommand(idOf(store))).catch(nullWithoutKey);
+  return answer === null ? null : ((await answer.Body?.transformToString()) ?? '').trim();
+}
+
+async function writeId({ client, sdk, ...store }: Store, id: string): Promise<void> {
+  await client.send(new sdk.PutObjectCommand({ ...idOf(store), Body: `${id}\n` })).catch(rethrowAway);
+}
+
+function idOf({ bucket, prefix }: S3Location): { Bucket: string; Key: string } {
+  return { Bucket: bucket, Key: prefix + ID_NAME };
 }
 
 function objectOf({ bucket, prefix }: Store, key: string): { Bucket: string; Key: string } {

@@ -63,8 +63,11 @@ export type ReceivedAudio = { key: string; sizeBytes: number; durable: Promise<v
 
 /** A storage that may be on another machine. */
 export type SharedStorage = AudioStorage & {
-  /** The name of the error with which the storage fails now; null when it works. */
+  /** Why the storage cannot be used now, such as the name of an error; null when it works. */
   whyAway(): Promise<string | null>;
+  /** The id that `writeId` wrote; null in a storage without one. @throws StorageAwayError */
+  readId(): Promise<string | null>;
+  writeId(id: string): Promise<void>;
 };
 
 export class UploadTooLargeError extends Error {
@@ -86,6 +89,9 @@ export class StorageAwayError extends ApiError {
     this.name = 'StorageAwayError';
   }
 }
+
+/** The name of the file or object that holds the storage's id. */
+export const ID_NAME = 'storage-id';
 
 // The page size of S3.
 const PAGE_FILES = 1000;

@@ -13,6 +13,7 @@ import { type Claim, handBackJob, returnWaitingJob } from '../queue/lease-store.
 import type { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { KeptPieces } from '../waiting/kept-pieces.ts';
+import type { StoragePresence } from '../waiting/storage-presence.ts';
 import { type LeaseKeeper, LeaseLostError } from '../work/lease-keeper.ts';
 import { retryWhileAway } from '../work/retry-while-away.ts';
 import { type Place, StopError } from '../work/work-loop.ts';
@@ -29,7 +30,6 @@ class EndedElsewhereError extends Error {
 }
 
 const MAX_ATTEMPTS = 3;
-const AUDIO = { waits: 'a job', isAway: (cause: unknown) => faultOf(cause) === 'storage' };
 
 /** A job under way, as its lease is renewed. */
 export type HeldJob = Claim & Pick<Job, 'progress'>;
@@ -39,6 +39,7 @@ type ExecutionRuntime = TranscriberRuntime & {
   completions: CompletionWaiter;
   leases: LeaseKeeper<HeldJob>;
   eraser: AudioEraser;
+  storagePresence: StoragePresence;
 };
 
 /**
@@ -95,6 +96,10 @@ class Execution {
     } catch (cause) {
       if (cause instanceof StopError) return await this.#handBack();
       if (cause instanceof EngineAwayError) return await this.#wait('engine');
+      if (faultOf(cause) === 'storage') {
+        this.#runtime.storagePresence.failed(cause);
+        return await this.#wait('storage');
+      }
       if (cause instanceof EndedElsewhereError) return this.#stopAfterEnd();
       if (!(cause instanceof LeaseLostError)) throw cause;
       log.warn({ job_id: job.id, attempt: job.attempts }, 'a lease was lost; the result of this attempt is discarded');
@@ -118,10 +123,10 @@ class Execution {
         await this.#retryWhileAway({ waits: 'the kept pieces of a job' }, () =>
           this.#kept.read(this.#runtime.db, this.#job),
         );
-      return await this.#retryWhileAway(AUDIO, () => runPipeline(this.#job, this.#limited, runtime, this.#signal));
+      return await runPipeline(this.#job, this.#limited, runtime, this.#signal);
     } catch (cause) {
       this.#signal.throwIfAborted();
-      if (cause instanceof EngineAwayError) throw cause;
+      if (cause instanceof EngineAwayError || faultOf(cause) === 'storage') throw cause;
       this.#runtime.log.error({ job_id: this.#job.id, err: cause }, 'a job failed by a fault of the service');
       const message = 'The transcription failed by a fault of the service. Send the audio again.';
       return { kind: 'failed', type: 'engine_error', message, model: engine.name };
@@ -179,7 +184,7 @@ class Execution {
     return { heldUnits, transcribedUnits, progress, moment: new Date(startedAt!.getTime() + ranMs) };
   }
 
-  #retryWhileAway<Result>(away: typeof AUDIO | { waits: string }, work: () => Promise<Result>): Promise<Result> {
+  #retryWhileAway<Result>(away: { waits: string }, work: () => Promise<Result>): Promise<Result> {
     return retryWhileAway(this.#runtime, { ...away, jobId: this.#job.id, signal: this.#signal }, work);
   }
 

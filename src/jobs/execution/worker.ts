@@ -8,6 +8,7 @@ import { returnLapsedUntil } from '../queue/lapsed-jobs.ts';
 import { renewLeases } from '../queue/lease-store.ts';
 import { AudioEraser } from '../retention/audio-eraser.ts';
 import { openCompletionWaiter } from '../stream/completion-waiter.ts';
+import { StoragePresence } from '../waiting/storage-presence.ts';
 import { LeaseKeeper } from '../work/lease-keeper.ts';
 import { WorkLoop } from '../work/work-loop.ts';
 import { executeJob, type HeldJob } from './execute.ts';
@@ -18,11 +19,13 @@ import type { TranscriberRuntime } from './transcriber-runtime.ts';
 // transcribed in its place.
 const JOBS_PER_PLACE = 2;
 
+type Transcriber = { stop(): Promise<void>; isStorageAway(): boolean };
+
 /**
  * Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. The engines
  * are watched by the caller.
  */
-export async function startTranscriber(runtime: TranscriberRuntime): Promise<{ stop(): Promise<void> }> {
+export async function startTranscriber(runtime: TranscriberRuntime): Promise<Transcriber> {
   const { db, config } = runtime;
   const completions = await openCompletionWaiter(runtime);
   const eraser = new AudioEraser(runtime);
@@ -30,23 +33,27 @@ export async function startTranscriber(runtime: TranscriberRuntime): Promise<{ s
     renewLeases(db, jobs, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
   );
   const engines = limitEngines(runtime.engines);
-  const shared = { ...runtime, completions, leases, eraser };
+  const storagePresence = new StoragePresence(runtime);
+  const shared = { ...runtime, completions, leases, eraser, storagePresence };
   const places = config.transcribeConcurrency;
   const loop = new WorkLoop<ClaimedJob>(runtime, {
     name: 'jobs',
     channel: 'jobs_due',
     places,
     most: JOBS_PER_PLACE * places,
-    claim: (free) => claimNextJobs({ ...runtime, plans: presentPlans(runtime.engines) }, free),
+    claim: (free) =>
+      claimNextJobs({ ...runtime, plans: storagePresence.isAway() ? [] : presentPlans(runtime.engines) }, free),
     execute: (job, place) => executeJob(job, engines[job.plan], shared, place),
   });
   const stopping = new AbortController();
   await loop.start();
   const returning = returnLapsedUntil(stopping.signal, runtime);
+  const watching = storagePresence.watch(stopping.signal);
   return {
+    isStorageAway: () => storagePresence.isAway(),
     async stop() {
       stopping.abort();
-      await Promise.all([loop.stop(), returning]);
+      await Promise.all([loop.stop(), returning, watching]);
       await Promise.all([completions.close(), leases.close(), eraser.close()]);
     },
   };

@@ -4,6 +4,7 @@ import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
+import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { type Engine, EngineError } from '../../engines/engine.ts';
 import { EnginePresence } from '../../engines/presence/engine-presence.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -194,4 +195,28 @@ test('a job that has waited for ENGINE_WAIT_HOURS fails, and a younger one does 
   assert.deepEqual([tooEarly, expired, job.status, job.error.type, job.cost], [0, 1, 'failed', 'engine_error', 0]);
   assert.match(job.error.message, /did not work for 2 hours/);
   assert.equal((await fixture.job(account, young)).status, 'queued');
+});
+
+test('jobs wait while the audio storage is away, without using up an attempt', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { id } = (await fixture.transcribe(account, wavFile(0.2), { async: 'true' })).json;
+  const state = { isAway: true };
+  const { localPath } = fixture.storage;
+  Object.assign(fixture.storage, {
+    whyAway: async () => (state.isAway ? 'it is not mounted' : null),
+    localPath: async (key: string) => {
+      if (state.isAway) throw new StorageAwayError(new Error('it is not mounted'));
+      return await localPath(key);
+    },
+  });
+  const worker = await fixture.startWorker(openFakeEngine({ says: 'words' }));
+  await until('the storage to be away', () => worker.isStorageAway());
+  const waiting = await fixture.job(account, id);
+  state.isAway = false;
+
+  const job = await fixture.ended(account, id);
+
+  assert.equal(waiting.status, 'queued');
+  assert.deepEqual([job.status, job.text], ['completed', 'words']);
 });

@@ -11,18 +11,16 @@ type Away = {
   jobId: string;
   /** Ends the wait between two tries. */
   signal: AbortSignal;
-  /** Default: the database is away. */
-  isAway?: (cause: unknown) => boolean;
 };
 
 /**
- * Does the work, again and again while the database (or what `isAway` recognises) is away. The work may run twice: it
+ * Does the work, again and again while the database is away. The work may run twice: it
  * writes under the number of a lease. The first try is made even during a stop, because writing a result takes
  * milliseconds.
  */
 export async function retryWhileAway<Result>(
   { clock, log }: { clock: Clock; log: Log },
-  { waits, jobId, signal, isAway = isDatabaseAway }: Away,
+  { waits, jobId, signal }: Away,
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let retry = 0; ; retry++) {
@@ -30,8 +28,8 @@ export async function retryWhileAway<Result>(
     try {
       return await work();
     } catch (err) {
-      if (!isAway(err) || retry >= RETRIES.most) throw err;
-      log.warn({ job_id: jobId, waits, err }, 'the database or the audio storage is away; tried again');
+      if (!isDatabaseAway(err) || retry >= RETRIES.most) throw err;
+      log.warn({ job_id: jobId, waits, err }, 'the database is away; tried again');
       await clock.sleep(retry === 0 ? RETRIES.firstDelayMs : RETRIES.delayMs, signal);
     }
   }

@@ -44,7 +44,7 @@ const CLOSE_GRACE_MS = 6_000;
 export async function start(context: RoleContext): Promise<RunningRole> {
   const { config, metrics } = context;
   if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
-  const storage = await openStorage(config);
+  const storage = await openStorage(config, context.order.storageId);
   const callers = new Callers(context);
   const api = config.roles.includes('api') ? await openApi(context, storage, callers) : NO_API;
   const readiness = openReadiness(context, storage);

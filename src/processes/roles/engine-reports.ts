@@ -8,6 +8,12 @@ import type { RoleContext } from './role.ts';
 
 type Context = Pick<RoleContext, 'clock' | 'db' | 'log' | 'report' | 'metrics'> & Pick<RoleContext['order'], 'holder'>;
 
+type About = {
+  /** The speaker model works. */
+  canDiarize: boolean;
+  isStorageAway(): boolean;
+};
+
 const LOOK_EVERY_MS = 500;
 const REPORT_EVERY_MS = 5_000;
 
@@ -15,14 +21,14 @@ const REPORT_EVERY_MS = 5_000;
 export class EngineReports {
   readonly #engines: Engines;
   readonly #context: Context;
-  readonly #canDiarize: boolean;
+  readonly #about: About;
   /** The engines' names as they were last reported. */
   readonly #reportedNames = new Map<Plan, string>();
 
-  constructor(engines: Engines, context: Context, canDiarize: boolean) {
+  constructor(engines: Engines, context: Context, about: About) {
     this.#engines = engines;
     this.#context = context;
-    this.#canDiarize = canDiarize;
+    this.#about = about;
   }
 
   /** Reports at each change and every 5 s, until the signal aborts. */
@@ -31,7 +37,9 @@ export class EngineReports {
     let reported: string | null = null;
     let reportedAtMs = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
-      const key = JSON.stringify(PLANS.map((plan) => this.#engines[plan].absence()?.cause.message ?? null));
+      const isStorageAway = this.#about.isStorageAway();
+      const key =
+        isStorageAway + JSON.stringify(PLANS.map((plan) => this.#engines[plan].absence()?.cause.message ?? null));
       if (key !== reported || clock.now() - reportedAtMs >= REPORT_EVERY_MS) {
         reported = key;
         reportedAtMs = clock.now();
@@ -66,10 +74,16 @@ export class EngineReports {
     for (const plan of present) {
       const engine = this.#engines[plan];
       if (this.#reportedNames.get(plan) === engine.name) continue;
-      await reportEngine(db, plan, engine, this.#canDiarize);
+      await reportEngine(db, plan, engine, this.#about.canDiarize);
       this.#reportedNames.set(plan, engine.name);
     }
-    const reports = PLANS.map((plan): PlanReport => ({ plan, waitingFor: waitingFor(this.#engines[plan].absence()) }));
+    const isStorageAway = this.#about.isStorageAway();
+    const reports = PLANS.map(
+      (plan): PlanReport => ({
+        plan,
+        waitingFor: isStorageAway ? 'storage' : waitingFor(this.#engines[plan].absence()),
+      }),
+    );
     await reportWaits(db, holder, reports);
     if (present.length === PLANS.length) return new Map();
     return new Map((await countQueued(db)).map(({ plan, jobs }) => [plan, jobs]));

@@ -31,7 +31,14 @@ test('the janitor creates partitions at its start, and deletes old rows 10 s lat
   const config = readConfig({ DATA_DIR: dataDir });
   const sleeps = openManualClock();
   const clock = { ...sleeps, now: () => Date.now() };
-  const context = { config, db: fixture.db, log: openLog('silent'), clock, metrics: openMetrics() };
+  const context = {
+    config,
+    db: fixture.db,
+    log: openLog('silent'),
+    clock,
+    metrics: openMetrics(),
+    order: { storageId: null },
+  };
 
   const owners = async (table: string) =>
     (await fixture.db.rows<{ owner: string }>({ text: `select account_id as owner from ${table}` })).map(

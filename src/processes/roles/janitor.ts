@@ -27,6 +27,7 @@ import { SHARD_COUNT } from '../../rules/shard.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
 import { deleteOldEvents } from '../../webhooks/events/retention-store.ts';
 import { maintainPartitions, sweepAttempts } from '../../webhooks/log/retention.ts';
+import type { StartOrder } from '../messages.ts';
 import type { RunningRole } from './role.ts';
 
 const MS_PER_MINUTE = 60_000;
@@ -47,8 +48,10 @@ const FIRST_RUN_AFTER_MS = 10_000;
 /**
  * Runs the periodic tasks: retention, partition maintenance, ledger checks. Two nodes may run a task at the same time.
  */
-export async function start(context: Runtime & { metrics: Metrics }): Promise<RunningRole> {
-  const runtime = { ...context, storage: await openStorage(context.config) };
+export async function start(
+  context: Runtime & { metrics: Metrics; order: Pick<StartOrder, 'storageId'> },
+): Promise<RunningRole> {
+  const runtime = { ...context, storage: await openStorage(context.config, context.order.storageId) };
   const stopping = new AbortController();
   const tasks = [
     ...retentionTasks(runtime, context.metrics, stopping.signal),

@@ -38,7 +38,8 @@ export function openReadiness(
       needsAudio ? storage.whyAway() : null,
     ]);
     reasons.push(...database, ...disks);
-    if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
+    if (storageAway !== null)
+      reasons.push(`The audio storage cannot be used (${storageAway}). ${storageAdvice(config)}`);
     if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
     for (const status of Object.values(statuses)) {
       if (status.ready) continue;
@@ -53,6 +54,10 @@ export function openReadiness(
     // Simultaneous calls share one check, and so one connection of the pool.
     check: () => (checking ??= check().finally(() => (checking = null))),
   };
+}
+
+function storageAdvice({ storageUrl }: Pick<RoleContext['config'], 'storageUrl'>): string {
+  return storageUrl === null ? 'Check that the disk of DATA_DIR/audio is mounted.' : 'Check STORAGE_URL.';
 }
 
 /** This process answers the request, so what it runs is ready. */

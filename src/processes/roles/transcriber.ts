@@ -27,7 +27,7 @@ const POLL_MS = 100;
 export async function start(context: RoleContext): Promise<RunningRole> {
   const stopping = new AbortController();
   const { config, db, log, clock, metrics } = context;
-  const storage = await openStorage(config);
+  const storage = await openStorage(config, context.order.storageId);
   const tools = { folder: config.toolsDir };
   const fetcher = await startFetcher({
     config,
@@ -90,13 +90,16 @@ async function startWork(
   const watching = Promise.all(watched.map((engine) => engine.watch(signal)));
   const modelsDir = dataPaths(config.dataDir).models;
   const speakerFinder = await openSpeakerFinder({ modelsDir, openScratch: storage.openScratch, tools, log });
-  const reports = new EngineReports(engines, { ...context, holder: context.order.holder }, speakerFinder !== null);
+  let worker: Awaited<ReturnType<typeof startTranscriber>> | null = null;
+  const isStorageAway = () => worker?.isStorageAway() ?? false;
+  const about = { canDiarize: speakerFinder !== null, isStorageAway };
+  const reports = new EngineReports(engines, { ...context, holder: context.order.holder }, about);
   const reporting = reports.run(signal);
 
   const running = untilOneWorks(watched, clock, signal).then(async () => {
     if (signal.aborted) return null;
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
-    const worker = await startTranscriber({
+    worker = await startTranscriber({
       db,
       config,
       engines,
