@@ -23,6 +23,18 @@ export const SERVER_COMMANDS: readonly CommandRow[] = [
     summary: 'spread the tables of DATABASE_URL over the workers of a Citus cluster',
     load: () => import('./database.ts'),
   },
+  {
+    name: 'backup',
+    group: 'Operate:',
+    summary: 'write a backup of the running service to one file, and check such a file',
+    load: () => import('./backup.ts'),
+  },
+  {
+    name: 'restore',
+    group: 'Operate:',
+    summary: 'load a backup into an empty DATA_DIR or database',
+    load: () => import('./restore.ts'),
+  },
   ...Object.entries<Program>(programs)
     .filter(isHere)
     .map(([name, program]) => ({

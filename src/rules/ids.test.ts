@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../test/fixtures/random.ts';
-import { isId, newId, timeOfId } from './ids.ts';
+import { eventIdOfJob, isId, newId, timeOfId } from './ids.ts';
 
 const ZEROS = new Uint8Array(10);
 
@@ -41,4 +41,14 @@ test('ids sort by time and have the shape of ids', () => {
     assert.equal(timeOfId(earlier), nowMs);
     assert.ok(isId('dlv', earlier) && isId('dlv', later));
   }
+});
+
+test("a job's event has an id of its own for each type, with the job's time", () => {
+  const job = newId('job', 1_700_000_000_000, new Uint8Array(10).fill(7));
+  const completed = eventIdOfJob(job, 'transcription.completed');
+
+  assert.equal(completed, eventIdOfJob(job, 'transcription.completed'));
+  assert.notEqual(completed, eventIdOfJob(job, 'transcription.failed'));
+  assert.ok(isId('evt', completed));
+  assert.equal(timeOfId(completed), 1_700_000_000_000);
 });

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /**
  * What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, session, user, membership,
  * invitation, request, ledger entry, delivery row, audit entry.
@@ -17,7 +19,7 @@ const RANDOM_BYTES = 10;
  */
 export function newId(prefix: IdPrefix, nowMs: number, random: Uint8Array): string {
   if (random.length !== RANDOM_BYTES) throw new RangeError(`newId needs ${RANDOM_BYTES} random bytes`);
-  return `${prefix}_${encodeTime(nowMs)}${encodeBytes(random)}`;
+  return `${prefix}_${idTime(nowMs)}${encodeBytes(random)}`;
 }
 
 /** Whether a text has the shape of an id with this prefix. Says nothing about whether it exists. */
@@ -28,6 +30,16 @@ export function isId(prefix: IdPrefix, text: string): boolean {
 /** The id of a job's own webhook: that of the job with another prefix. In SQL: `WEBHOOK_ID_OF_JOB`. */
 export function webhookIdOfJob(jobId: string): string {
   return `whj_${jobId.slice('job_'.length)}`;
+}
+
+/**
+ * The id of a job's event: the time of the job's id, and a hash. A job that ends again after the database was restored
+ * has the same event, which receivers know already.
+ * @param type  of the event; a job has at most one of each type
+ */
+export function eventIdOfJob(jobId: string, type: string): string {
+  const hash = createHash('sha256').update(`${type} ${jobId}`).digest();
+  return `evt_${jobId.slice('job_'.length, 'job_'.length + TIME_CHARS)}${encodeBytes(hash.subarray(0, RANDOM_BYTES))}`;
 }
 
 /** The job of a webhook; null for the webhook of an account. */
@@ -43,7 +55,8 @@ export function timeOfId(id: string): number {
   return timeMs;
 }
 
-function encodeTime(nowMs: number): string {
+/** The part of an id that says when it was made: ten characters. */
+export function idTime(nowMs: number): string {
   let rest = Math.floor(nowMs);
   let text = '';
   for (let i = 0; i < TIME_CHARS; i++) {

@@ -71,6 +71,7 @@ export const CONTENTS: Group[] = [
     page('gpu', 'GPU', 'transcribe on a GPU'),
     page('engines', 'Engines and models', 'choose a speech model'),
     page('operations', 'Operations', 'install, back up and upgrade'),
+    page('restore', 'Restore at 3 a.m.', 'restore a backup'),
     page('monitoring', 'Monitoring', 'monitor the service'),
     page('network', 'Network', 'put a proxy or a firewall around it'),
     page('sandbox', 'Sandbox', 'know how the files of strangers are opened'),

@@ -5,8 +5,8 @@ import type { NodeReadiness, Readiness } from '../../http/service/service-routes
 import { findProgram } from '../../platform/tools.ts';
 import type { Part } from '../../rules/network/connection-share.ts';
 import { type RoleStatus, starting } from '../messages.ts';
-import { openDatabaseReadiness } from './database-readiness.ts';
-import { diskReasons } from './disk-readiness.ts';
+import { openDatabaseReadiness } from '../readiness/database-readiness.ts';
+import { diskReasons } from '../readiness/disk-readiness.ts';
 import type { RoleContext } from './role.ts';
 
 /**
@@ -18,7 +18,7 @@ export function openReadiness(
   storage: Pick<SharedStorage, 'whyAway'>,
 ): Readiness {
   const { config, order, onMessage } = context;
-  const databaseReasons = openDatabaseReadiness(context);
+  const databaseReasons = openDatabaseReadiness(context, order.holder.split('/')[0]!);
   // Not ready until the parent has sent the first statuses.
   let statuses: Partial<Record<Part, RoleStatus>> = Object.fromEntries(
     config.roles.filter(runsElsewhere).map((part) => [part, starting(part)]),

@@ -1,4 +1,5 @@
 import { makeId } from '../../platform/clock.ts';
+import { eventIdOfJob, isId } from '../../rules/ids.ts';
 import { eventBody } from './body.ts';
 import type { EventData, EventType } from './event-types.ts';
 import type { NewEvent } from './store.ts';
@@ -14,9 +15,9 @@ type Emission = {
   now?: Date | null;
 };
 
-/** An event with a new id and its body, for a statement that inserts it together with other changes. */
+/** An event with its id, which follows from its job, and its body, for a statement that inserts it together with other changes. */
 export function composeEvent({ account, type, jobId, data, metadata, now = null }: Emission): NewEvent {
-  const id = makeId('evt');
+  const id = jobId !== null && isId('job', jobId) ? eventIdOfJob(jobId, type) : makeId('evt');
   const createdAt = now ?? new Date();
   const body = eventBody({ id, type, createdAt, metadata, data });
   return { shard: account.shard, id, accountId: account.id, type, jobId, body, createdAt };

@@ -96,7 +96,8 @@ test('the ids of deliveries and attempts are of the time of the event, and each 
     ids.join(),
   );
   assert.equal(new Set(ids.map((id) => id.split('_')[1])).size, 12);
-  assert.ok(ids.every((id) => timeOfId(id) >= before && timeOfId(id) <= Date.now()));
+  assert.ok(rows.every(({ id }) => timeOfId(id) >= before && timeOfId(id) <= Date.now()));
+  assert.ok(rows.every(({ attempt_id }) => timeOfId(attempt_id) === NOW.getTime()));
 });
 
 test('the first delay of the schedule is waited', async () => {

@@ -78,7 +78,7 @@ test('a test goes to the webhook named alone, subscribed or not, after the first
   );
 });
 
-test('the ids of a delivery begin with the time of its event, so that it does not count as sent again', async () => {
+test('the id of a delivery begins with the time of its event, so that it does not count as sent again, that of its attempt with the present time', async () => {
   await using fixture = await openEnvironment();
   await fixture.webhook('wh_1');
   const { event, webhookId } = testOf('wh_1');
@@ -90,7 +90,7 @@ test('the ids of a delivery begin with the time of its event, so that it does no
     text: 'select id, attempt_id as "attemptId" from deliveries',
   });
   assert.ok(isId('dl', delivery!.id) && isId('dlv', delivery!.attemptId));
-  assert.deepEqual([delivery!.id, delivery!.attemptId].map(timeOfId), [timeOfId(id), timeOfId(id)]);
+  assert.deepEqual([delivery!.id, delivery!.attemptId].map(timeOfId), [timeOfId(id), event.createdAt.getTime()]);
 });
 
 test('nothing is written of a test to a webhook that is disabled, gone or of another account, beside one that is sent', async () => {

@@ -2,6 +2,7 @@ import type { Config } from '../../config/settings.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { IS_OF_ACCOUNT, WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
+import { idTime } from '../../rules/ids.ts';
 import type { EventType } from './event-types.ts';
 
 export type NewEvent = {
@@ -14,9 +15,12 @@ export type NewEvent = {
   createdAt: Date;
 };
 
-/** SQL of an id that is made from the event's and the webhook's: with the time of the event's. */
-const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
-  `'${prefix}_' || substring($eventId::text from 5 for 10) || left(encode(sha256(convert_to('${prefix}' || $eventId || id, 'UTF8')), 'hex'), 16)`;
+const HASH = (prefix: string) => `left(encode(sha256(convert_to('${prefix}' || $eventId || id, 'UTF8')), 'hex'), 16)`;
+
+// SQL of ids that follow from the event's and the webhook's. That of a delivery has the time of the event's id, by which
+// it is told apart from one that sends the event again; that of its first attempt the time at which the event was created.
+const DELIVERY_ID = `'dl_' || substring($eventId::text from 5 for 10) || ${HASH('dl')}`;
+const ATTEMPT_ID = `'dlv_' || $eventTime::text || ${HASH('dlv')}`;
 
 /**
  * CTEs of a statement on one shard. They insert an event, and one waiting delivery
@@ -42,7 +46,7 @@ export const insertEventIf = (condition: string): string => `
       ), delivery as (
         insert into deliveries
           (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
-        select $shard::smallint, ${ID_FROM_EVENT('dl')}, $accountId, id, $eventId, $eventType, ${ID_FROM_EVENT('dlv')},
+        select $shard::smallint, ${DELIVERY_ID}, $accountId, id, $eventId, $eventType, ${ATTEMPT_ID},
           coalesce($deliverAfter::timestamptz, clock_timestamp()) + $firstDelayMs * interval '1 millisecond', $eventCreatedAt
         from receivers
         returning webhook_id
@@ -61,6 +65,7 @@ export function eventValues({ id, type, createdAt, ...event }: NewEvent, { webho
     eventId: id,
     eventType: type,
     eventCreatedAt: createdAt,
+    eventTime: idTime(createdAt.getTime()),
     firstDelayMs: webhookRetryDelaysMs[0]!,
     deliverAfter: null,
   };
@@ -95,7 +100,7 @@ const INSERT_TEST = defineStatement(
       )
       insert into deliveries
         (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
-      select $shard::smallint, ${ID_FROM_EVENT('dl')}, $accountId, id, $eventId, $eventType, ${ID_FROM_EVENT('dlv')},
+      select $shard::smallint, ${DELIVERY_ID}, $accountId, id, $eventId, $eventType, ${ATTEMPT_ID},
         clock_timestamp() + $firstDelayMs * interval '1 millisecond', $eventCreatedAt
       from receiver`,
 );
