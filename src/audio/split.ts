@@ -7,7 +7,7 @@ import { type Interval, shiftBy } from '../rules/transcript/intervals.ts';
 export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };
 
 /** The limit of the engines (attention is quadratic in length). */
-const PIECE_MAX_SECONDS = 30;
+export const PIECE_MAX_SECONDS = 30;
 /** Of the longest piece: earlier cuts would only give more pieces. */
 const CUT_FROM_SHARE = 2 / 3;
 /** Audio before the range of cuts from which a voice detector starts up. */

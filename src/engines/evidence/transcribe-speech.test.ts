@@ -189,6 +189,20 @@ test('a speech server that gives no times is given phrases from then on', async 
   assert.deepEqual(engine.given, [20, 8.3, 8.6, 8.3, 8.6]);
 });
 
+test('a phrase that is a tone reaches no calibrated engine, though the detector takes its start for speech', async () => {
+  const piece = noise(12);
+  piece.fill(0, 3 * SAMPLE_RATE, 10 * SAMPLE_RATE);
+  piece.set(
+    Int16Array.from({ length: 2 * SAMPLE_RATE }, (_, at) => 5000 * Math.sin(at / 6)),
+    6 * SAMPLE_RATE,
+  );
+  const engine = engineThat(() => 'You', { isCalibrated: true });
+
+  const { transcript } = await transcribeSpeech(engine, piece, [{ startSeconds: 6, endSeconds: 6.4 }], OPTIONS);
+
+  assert.deepEqual([transcript.segments, engine.given], [[], []]);
+});
+
 test('pure tones go to an engine that has shown no words of speech, and only to such', async () => {
   const tones = toneSpeech('hello');
   const engine = engineThat(() => 'hello');

@@ -93,17 +93,24 @@ class Hearing {
 
   async hear(whole: Part): Promise<Heard> {
     const { maxPieceSeconds = Number.POSITIVE_INFINITY } = this.#engine;
-    const phrases = () => phrasesOf(whole, Math.min(PHRASE_MAX_SECONDS, maxPieceSeconds));
-    if (!this.#givesTimes() || lengthOf(whole) > maxPieceSeconds) return await this.#hearParts(phrases(), '');
-    const heard = await this.#hearPart(whole, '');
+    if (!this.#givesTimes()) return await this.#hearPhrases(whole, '');
+    const heard =
+      lengthOf(whole) <= maxPieceSeconds
+        ? await this.#hearPart(whole, '')
+        : await this.#hearParts(phrasesOf(whole, maxPieceSeconds), '');
     if (this.#givesTimes()) return heard;
     const text = textOf(heard.transcript);
-    const again = await this.#hearParts(phrases(), text);
+    const again = await this.#hearPhrases(whole, text);
     return saysAgain(again.transcript, text) ? heard : again;
   }
 
   #givesTimes(): boolean {
     return this.#engine.features?.includes('words') === true && !WITHOUT_TIMES.has(this.#engine);
+  }
+
+  async #hearPhrases(whole: Part, textOfWhole: string): Promise<Heard> {
+    const { maxPieceSeconds = PHRASE_MAX_SECONDS } = this.#engine;
+    return await this.#hearParts(phrasesOf(whole, Math.min(PHRASE_MAX_SECONDS, maxPieceSeconds)), textOfWhole);
   }
 
   /** The parts side by side: the engine and the semaphore bound the calls that run. */
@@ -123,6 +130,8 @@ class Hearing {
   /** @param textOfWhole  what the engine gave for the audio that this is a half of */
   async #hearPart(part: Part, textOfWhole: string): Promise<Heard> {
     if (part.isCertain && part.speech.length === 0) return this.nothing();
+    // The detector may take the start of a telephone's tone for speech.
+    if (this.#engine.isCalibrated && isPureTone(part.piece)) return this.nothing();
     const transcript = await this.#transcribe(part).catch(nullWhereProcessesDied);
     if (transcript === null) return { ...this.nothing(), untranscribed: [hullOf(part.speech) ?? wholeOf(part)] };
     const text = textOf(transcript);

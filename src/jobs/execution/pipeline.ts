@@ -1,6 +1,6 @@
 import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
 import { type ChannelPiece, cutChannels } from '../../audio/cut-channels.ts';
-import { cutPieces, endSample } from '../../audio/split.ts';
+import { cutPieces, endSample, PIECE_MAX_SECONDS } from '../../audio/split.ts';
 import {
   type Engine,
   EngineError,
@@ -66,6 +66,9 @@ export type PipelineRuntime = TranscriberRuntime & {
  */
 export type Reached = { progress: number; transcribedMs: number; isWhole: boolean };
 
+/** An engine with a lower limit is given parts of whole pieces. */
+const SHORTEST_LIMIT_SECONDS = 20;
+
 /** Of the progress of a job whose speakers are found afterwards. */
 const TRANSCRIPTION_SHARE = 0.6;
 
@@ -98,7 +101,7 @@ export async function runPipeline(
     const decoded: Decoded = { samples: 0, peaks: new PeakCollector(), shortage: null };
     const counted = countSamples(recordings.record(audio.chunks), { decoded, progress });
     const findSpeech = async (pcm: Pcm) => (await runtime.detector?.find(pcm, signal)) ?? null;
-    const cutChannel = (pcm: AsyncIterable<Pcm>) => cutPieces(pcm, findSpeech, engine.maxPieceSeconds);
+    const cutChannel = (pcm: AsyncIterable<Pcm>) => cutPieces(pcm, findSpeech, pieceSecondsOf(engine));
     const cut = cutChannels(counted, channels.length, cutChannel);
     const pieces = coverPieces(cut, audio, { decoded, cover: runtime.cover });
     const found = [...unsupportedOptions(job.options, engine), ...audioWarnings(job, audio)];
@@ -219,6 +222,11 @@ function chargedMsOf(audioMs: number, { segments }: Transcript, untranscribed: U
 function replaceIn(transcript: Transcript, replacer: BoundedReplacer): Transcript {
   const segments = replacer.replace(transcript.segments);
   return segments === null ? { ...transcript, isCut: true } : { ...transcript, segments };
+}
+
+/** Pieces for engines with a lower limit are divided in the pauses of the speech, which are more in a longer piece. */
+function pieceSecondsOf({ maxPieceSeconds = PIECE_MAX_SECONDS }: Engine): number {
+  return maxPieceSeconds < SHORTEST_LIMIT_SECONDS ? PIECE_MAX_SECONDS : Math.min(maxPieceSeconds, PIECE_MAX_SECONDS);
 }
 
 /** What the engine is given beside the audio. */
