@@ -1,3 +1,6 @@
+/** How words are made comparable. Titles and numbers stay as they are written. */
+export const NORMALISER = 'NFKC, small letters, no punctuation; hyphens divide words';
+
 /** The number of spoken words, and of words that the transcript replaced, left out or added. */
 export type WordErrors = { words: number; errors: number };
 
