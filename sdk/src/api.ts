@@ -1757,7 +1757,7 @@ export interface AccountErasure {
 }
 export interface PortalLink {
   /**
-   * Opens the console; relative to the address of the service. Shown only here.
+   * Opens the console; relative to the address of the service unless PUBLIC_URL names it. Shown only here.
    */
   url: string;
   /**

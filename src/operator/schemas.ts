@@ -37,7 +37,7 @@ export const overviewSchema = Type.Object(
   },
   component('Overview', {
     now: '2026-11-21T09:30:00.000Z',
-    version: '0.1.0',
+    version: '0.2.0',
     accounts: 12,
     jobs: { queued: 3, processing: 2, oldest_queued_seconds: 4.2 },
     deliveries: { due: 1, oldest_due_seconds: 0.3 },
@@ -70,7 +70,7 @@ const nodeSchema = Type.Object(
   component('Node', {
     id: 'node-1',
     host: 'transcribe-1',
-    version: '0.1.0',
+    version: '0.2.0',
     roles: ['transcriber'],
     alive: true,
     ready: true,

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { VERSION } from './installation.ts';
 
 /** The metrics of one process, in the form in which they are sent to the process that serves /metrics. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -228,6 +229,7 @@ function ledger(registers: Registry[]) {
 
 function database(registers: Registry[]) {
   return {
+    buildInfo: buildInfo(registers),
     postgresVersion: new Gauge({
       name: 'verbatim_postgresql_info',
       help: 'Always 1; the label is the release of PostgreSQL that the janitor is connected to.',
@@ -288,4 +290,17 @@ export async function snapshotMetrics({ registry }: Metrics): Promise<MetricsSna
 export async function mergeMetrics(snapshots: MetricsSnapshot[]): Promise<{ contentType: string; text: string }> {
   const merged = AggregatorRegistry.aggregate(snapshots);
   return { contentType: merged.contentType, text: await merged.metrics() };
+}
+
+/** The release of the service, which tells the nodes apart while they are replaced. */
+function buildInfo(registers: Registry[]) {
+  const gauge = new Gauge({
+    name: 'verbatim_build_info',
+    help: 'Always 1; the label is the release of the service.',
+    labelNames: ['version'],
+    aggregator: 'max',
+    registers,
+  });
+  gauge.set({ version: VERSION }, 1);
+  return gauge;
 }

@@ -18,7 +18,7 @@ export const accountStreamSchema = Type.Object(
   {
     hello: Type.Object({
       account: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'),
-      version: Type.String({ description: 'Of the service.', examples: ['0.1.0'] }),
+      version: Type.String({ description: 'Of the service.', examples: ['0.2.0'] }),
       now: timeSchema,
       oldest_id: nullable(idSchema('evt', EVENT_ID), 'The oldest event that is kept.'),
     }),

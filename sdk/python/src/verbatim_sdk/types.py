@@ -1218,7 +1218,7 @@ class AccountErasure(TypedDict):
 
 class PortalLink(TypedDict):
     url: str
-    """Opens the console; relative to the address of the service. Shown only here."""
+    """Opens the console; relative to the address of the service unless PUBLIC_URL names it. Shown only here."""
     key_id: str
     """The key behind the link: deleting it ends the link, and the keys that were made by way of it."""
     scopes: list[Literal["jobs:read", "jobs:write", "webhooks:read", "webhooks:write", "usage:read", "keys:write"]]

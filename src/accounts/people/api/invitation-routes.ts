@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { recordChange } from '../../../audit/record.ts';
+import { publicPage } from '../../../config/public-page.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { hashKey } from '../../../http/authentication.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../../http/pagination.ts';
@@ -134,7 +135,7 @@ type Wish = {
   idempotency: IdempotencyHandle;
 };
 
-async function invite({ db }: PeopleRuntime, wish: Wish) {
+async function invite({ db, config }: PeopleRuntime, wish: Wish) {
   const { accountId, role, email, makesOperator, actor, idempotency } = wish;
   if (email !== null) requireReadableEmail(email);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -162,7 +163,7 @@ async function invite({ db }: PeopleRuntime, wish: Wish) {
     });
     const details = { role, ...(makesOperator && { operator: true }) };
     await recordChange(tx, actor, { accountId, action: 'invitation.created', targetId: row.id, details });
-    const body = { ...showInvitation(row), url: `/#invitation=${token}` };
+    const body = { ...showInvitation(row), url: publicPage(config, `#invitation=${token}`) };
     return await idempotency.saveAnswer(tx, { status: 201, body });
   });
 }
