@@ -19,3 +19,39 @@ test('no two migrations have the same number', () => {
 
   assert.deepEqual([...new Set(versions)], versions);
 });
+
+// What a node of the previous minor release could not write or read any more.
+const BREAKING = [
+  /\bdrop (table|column)\b/i,
+  /\brename\b/i,
+  /\balter column \w+ (set data )?type\b/i,
+  /\bset not null\b/i,
+  /\badd column \w+ (?=[^,;]*\bnot null\b)(?![^,;]*\bdefault\b)[^,;]*/i,
+];
+
+test('migrations only add, so that nodes of the previous minor release keep working', () => {
+  const later = readMigrations().slice(1);
+  const breaking = later.filter(({ sql }) => BREAKING.some((pattern) => pattern.test(sql.replace(/--.*/g, ''))));
+
+  assert.deepEqual(
+    breaking.map(({ name }) => name),
+    [],
+  );
+});
+
+test('statements that older nodes could not work with are found', () => {
+  const statements = [
+    'alter table jobs drop column colour',
+    'alter table jobs rename column a to b',
+    'alter table jobs alter column a type text',
+    'alter table jobs alter column a set not null',
+    'alter table jobs add column a text not null',
+  ];
+  const harmless = `alter table jobs add column a text not null default '', add column b text`;
+
+  assert.deepEqual(
+    statements.filter((sql) => !BREAKING.some((pattern) => pattern.test(sql))),
+    [],
+  );
+  assert.ok(!BREAKING.some((pattern) => pattern.test(harmless)));
+});
