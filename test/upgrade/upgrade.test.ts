@@ -30,7 +30,7 @@ for (const version of VERSIONS) {
       WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
     };
 
-    await pagesAreAsBefore(env, made);
+    await pagesAreAsBefore(env, dataDir, made);
     await using service = await openService(env, dataDir);
     const api = { baseUrl: service.baseUrl, key: made.key };
     if (made.live) await goOn(api, made.live);
@@ -41,12 +41,16 @@ for (const version of VERSIONS) {
 }
 
 /** On a node that changes nothing. */
-async function pagesAreAsBefore(env: Record<string, string>, made: Made): Promise<void> {
-  await using reader = await openService({ ...env, ROLES: 'api' });
-  for (const [route, before] of Object.entries(made.answers)) {
-    const now = await call({ baseUrl: reader.baseUrl, key: made.key }, 'GET', route);
-    // The jobs that were accepted after the pages were read are in its sums.
-    if (route !== '/v1/usage') assert.deepEqual(changesIn(before, now), [], route);
+async function pagesAreAsBefore(env: Record<string, string>, dataDir: string, made: Made): Promise<void> {
+  const reader = await openService({ ...env, ROLES: 'api' }, dataDir);
+  try {
+    for (const [route, before] of Object.entries(made.answers)) {
+      const now = await call({ baseUrl: reader.baseUrl, key: made.key }, 'GET', route);
+      // The jobs that were accepted after the pages were read are in its sums.
+      if (route !== '/v1/usage') assert.deepEqual(changesIn(before, now), [], route);
+    }
+  } finally {
+    await reader.stop();
   }
 }
 
