@@ -16,4 +16,6 @@ export type EngineOptions = {
   log: Log;
   /** Called with the engine's name for each engine process that crashed; another one replaces it. */
   onRestart?: (name: string) => void;
+  /** Called with the engine's name for each call during which its process wrote errors. */
+  onMessages?: (name: string) => void;
 };

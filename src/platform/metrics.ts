@@ -112,6 +112,12 @@ function jobs(registers: Registry[]) {
       aggregator: 'max',
       registers,
     }),
+    engineMessages: new Counter({
+      name: 'verbatim_engine_messages_total',
+      help: 'Calls during which an engine process wrote errors.',
+      labelNames: ['engine'],
+      registers,
+    }),
     engineRestarts: new Counter({
       name: 'verbatim_engine_restarts_total',
       help: 'Engine processes that ended unexpectedly and were started again.',

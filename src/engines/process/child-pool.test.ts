@@ -13,6 +13,7 @@ const long = new Int16Array(32_000);
 /** A pool of one process with a limit of 300 MB, which a long piece makes it exceed. */
 function openEnvironment() {
   let restarts = 0;
+  let messages = 0;
   const pool = new ChildPool({
     module: new URL('../../../test/fixtures/processes/greedy-child.ts', import.meta.url),
     settings: {},
@@ -22,8 +23,10 @@ function openEnvironment() {
     startAdvice: 'Mend it.',
     log: openLog('silent'),
     onRestart: () => void (restarts += 1),
+    onMessages: () => void (messages += 1),
   });
-  return { pool, restarts: () => restarts, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
+  const counts = { restarts: () => restarts, messages: () => messages };
+  return { pool, ...counts, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }
 
 test('a call that ends three processes by their memory limit fails, and another process answers the next', async () => {
@@ -45,6 +48,14 @@ test('a call whose process is killed is given to another process', async () => {
 
   assert.equal((await given).language, 'en');
   assert.equal(fixture.restarts(), 1);
+});
+
+test('calls during which a process writes errors are counted', async () => {
+  await using fixture = openEnvironment();
+
+  for (const piece of [short, short.subarray(0, 8_000), short]) await fixture.pool.transcribe(piece, asked());
+
+  assert.equal(fixture.messages(), 1);
 });
 
 test('a process that is killed while it is idle counts as a restart', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';
 import type { Engine, EngineError, Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { type Call, openCallQueue } from './call-queue.ts';
@@ -11,6 +12,8 @@ export type PoolSettings = ChildSettings & {
   log: Log;
   /** Called for each process that crashed or exceeded its memory limit. */
   onRestart?: (() => void) | undefined;
+  /** Called for each call during which the process wrote to its stderr. */
+  onMessages?: (() => void) | undefined;
 };
 
 // Three processes do not end by chance on the same piece.
@@ -109,6 +112,7 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
 
   async #runCall(child: Child, call: Call): Promise<'answered' | 'killed' | 'crashed'> {
     const { buffer, byteOffset, byteLength } = call.piece;
+    child.takeMessages();
     const response = child.request(call.request, new Uint8Array(buffer, byteOffset, byteLength)).then(
       (answer) => ({ answer, crash: null }),
       (crash: unknown) => ({ answer: null, crash }),
@@ -122,9 +126,21 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
     }
     const { answer, crash } = first;
     if (answer === null) this.#giveToAnother(call, crash);
-    else if (answer.kind === 'done') call.succeed(answer.transcript);
-    else call.fail(failedOnAudio(answerReason(answer)));
+    else if (answer.kind === 'done') {
+      await this.#reportMessages(child, call);
+      call.succeed(answer.transcript);
+    } else call.fail(failedOnAudio(answerReason(answer)));
     return answer === null ? 'crashed' : 'answered';
+  }
+
+  /** sherpa-onnx writes the exceptions of its decoders to stderr, and gives an empty text. */
+  async #reportMessages(child: Child, call: Call): Promise<void> {
+    // Messages come by another pipe than answers.
+    await turnOfTheLoop();
+    const messages = child.takeMessages();
+    if (messages === '') return;
+    this.#settings.log.warn({ samples: call.piece.length, messages }, 'an engine wrote an error during a call');
+    this.#settings.onMessages?.();
   }
 
   /** The process may have ended for a reason of its own, such as a lack of memory. */

@@ -32,6 +32,8 @@ export type Child<Answer = ChildAnswer> = {
   send(header: unknown, body?: Uint8Array): void;
   /** The next answer, of a process that gives several. @throws ChildEnded */
   next(): Promise<Answer>;
+  /** The end of what it has written to its stderr since the last time, for the log only. */
+  takeMessages(): string;
   /** False once it has exited or was killed. */
   isAlive(): boolean;
   kill(): void;
@@ -82,6 +84,7 @@ function neverStarted(cause: Promise<unknown>): Child<never> {
     request: answer,
     send: () => undefined,
     next: answer,
+    takeMessages: () => '',
     isAlive: () => false,
     kill: () => undefined,
     exited: cause.then(() => undefined),
@@ -92,7 +95,7 @@ function followChild<Answer>(
   child: ChildProcess,
   { memoryMaxBytes, niceness = NICENESS }: ChildSettings,
 ): Child<Answer> {
-  const stderrEnd = keepEnd(child.stderr!);
+  const stderr = new StderrEnd(child.stderr!);
   // EPIPE when the process has just ended: `exit` reports it.
   child.stdin!.on('error', () => undefined);
   const exited = once(child, 'exit').then(([code, signal]) => `it ended with ${signal ?? `code ${code}`}`);
@@ -103,7 +106,7 @@ function followChild<Answer>(
   const ended = exited.then((how) => {
     isAlive = false;
     stopWatching();
-    return new ChildEnded(`${how}; the end of its stderr: ${stderrEnd()}`);
+    return new ChildEnded(`${how}; the end of its stderr: ${stderr.end}`);
   });
   const nextAnswer = async (): Promise<Answer> => {
     const next = await answers.next().catch(() => ({ done: true, value: undefined }) as const);
@@ -120,6 +123,7 @@ function followChild<Answer>(
     },
     send: (header, body) => void child.stdin!.write(encodeFrame(header, body)),
     next: nextAnswer,
+    takeMessages: () => stderr.take(),
     isAlive: () => isAlive,
     kill() {
       // It may still answer what it was asked before; it takes nothing more.
@@ -130,12 +134,22 @@ function followChild<Answer>(
   };
 }
 
-function keepEnd(stderr: Readable): () => string {
-  let end = '';
-  stderr.setEncoding('utf8').on('data', (text: string) => {
-    end = (end + text).slice(-STDERR_MAX_CHARS);
-  });
-  return () => end;
+class StderrEnd {
+  end = '';
+  #untaken = '';
+
+  constructor(stderr: Readable) {
+    stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.end = (this.end + text).slice(-STDERR_MAX_CHARS);
+      this.#untaken = (this.#untaken + text).slice(-STDERR_MAX_CHARS);
+    });
+  }
+
+  take(): string {
+    const taken = this.#untaken;
+    this.#untaken = '';
+    return taken.trim();
+  }
 }
 
 /** Node's own limits do not cover native memory, and V8 does not start under an address space limit. */

@@ -45,6 +45,7 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
     startAdvice,
     log: engineOptions.log,
     onRestart: () => engineOptions.onRestart?.(name),
+    onMessages: () => engineOptions.onMessages?.(name),
   });
   const local = localEngine(name, engineOptions.slots, pool);
   let calibration: Calibration | null = null;

@@ -33,6 +33,7 @@ export function openLive(context: Context, storage: AudioStorage) {
     clock,
     stepSeconds: config.liveStepSeconds,
     onRestart: (engine: string) => metrics.engineRestarts.inc({ engine }),
+    onMessages: (engine: string) => metrics.engineMessages.inc({ engine }),
   };
   const host = new LiveHost({
     config,

@@ -11,7 +11,7 @@ import type { RoleContext } from './role.ts';
 
 /** The engines of both plans; the same one where the plans name the same. */
 export type Engines = Record<Plan, EnginePresence>;
-type Hooks = { onRestart(engine: string): void };
+type Hooks = { onRestart(engine: string): void; onMessages(engine: string): void };
 type Context = Pick<RoleContext, 'config' | 'log' | 'clock'>;
 
 /**

@@ -84,8 +84,9 @@ async function startWork(
   const { config, db, log, clock, metrics } = context;
   const tools = { folder: config.toolsDir };
   const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
+  const onMessages = (engine: string) => metrics.engineMessages.inc({ engine });
 
-  const engines = openEngines(context, models, { onRestart });
+  const engines = openEngines(context, models, { onRestart, onMessages });
   const watched = [...new Set([engines.lite, engines.pro])];
   const watching = Promise.all(watched.map((engine) => engine.watch(signal)));
   const modelsDir = dataPaths(config.dataDir).models;
