@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../api/client.ts';
 import { Badge } from '../ui/badge.tsx';
+import { Time } from '../ui/time.tsx';
 
 const EVERY_MS = 3_000;
 
@@ -19,13 +20,27 @@ function OpenJob({ job }: { job: JobInList }) {
     queryFn: ({ signal }) => api.jobs.get(job.id, { signal }),
     refetchInterval: EVERY_MS,
   });
-  const { status, progress, queue_position } = data ?? { ...job, queue_position: undefined };
+  const shown = data ?? { ...job, queue_position: undefined };
+  const { status, progress, queue_position } = shown;
   return (
     <>
       <Badge>{status}</Badge>
       {status === 'processing' && <progress max={1} value={progress} aria-label="Progress" />}
       {status === 'queued' && queue_position !== undefined && <small>place {queue_position}</small>}
+      <WaitNote wait={shown} />
     </>
+  );
+}
+
+const WAITS_FOR = { engine: 'the speech engine', model: 'the speech model', storage: 'the audio storage' };
+
+/** What a queued job waits for beside its turn, and since when; nothing where it waits for its turn only. */
+export function WaitNote({ wait }: { wait: Partial<Pick<JobInList, 'waiting_for' | 'waiting_since'>> }) {
+  if (!wait.waiting_for || !wait.waiting_since) return null;
+  return (
+    <small>
+      waiting for {WAITS_FOR[wait.waiting_for]} since <Time at={wait.waiting_since} exact />
+    </small>
   );
 }
 

@@ -6,6 +6,8 @@ type LiveSegment = Omit<JobStreamEvents['segment'], 'index'>;
 export type LiveJob = {
   status: JobStreamEvents['status']['status'];
   queuePosition: number | null;
+  /** What it waits for beside its turn; absent where it waits for its turn only. */
+  wait?: Pick<JobStreamEvents['status'], 'waiting_for' | 'waiting_since'>;
   /** 0 to 1. */
   progress: number;
   segments: readonly LiveSegment[];
@@ -27,6 +29,7 @@ export function applyEvents(job: LiveJob, events: readonly LiveEvent[]): LiveJob
     if (type === 'status') {
       next.status = data.status;
       next.queuePosition = data.queue_position ?? null;
+      next.wait = { waiting_for: data.waiting_for, waiting_since: data.waiting_since };
       if (data.status === 'queued') segments = [];
     } else if (type === 'progress') next.progress = data.progress;
     else {

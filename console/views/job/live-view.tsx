@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
+import { WaitNote } from '../../parts/job-state.tsx';
 import { clockTime } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
@@ -26,6 +27,7 @@ export function LiveView({ job, onEnd }: { job: Job; onEnd: () => void }) {
   return (
     <section className="card transcript" aria-label="Live transcript">
       <Progress live={live} audioSeconds={job.audio.duration_seconds} startedAt={job.started_at} />
+      <WaitNote wait={live.wait ?? job} />
       {segments.length > 0 && (
         <div className="tools">
           <Button aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
