@@ -50,6 +50,8 @@ export class EnginePresence implements Engine {
   readonly #probe: NonNullable<PresenceOptions['probe']>;
   readonly #closing = new AbortController();
   #absence: Absence | null;
+  /** It has worked: before that, being opened shows that it works, without a call that a speech server may charge. */
+  #isOpened: boolean;
   #probing: Promise<boolean> | null = null;
   #underWay = 0;
   #lastAnswerAtMs: number;
@@ -60,6 +62,7 @@ export class EnginePresence implements Engine {
     this.#log = options.log;
     this.#probe = options.probe ?? probe;
     this.#absence = options.absence ?? null;
+    this.#isOpened = this.#absence === null;
     this.#lastAnswerAtMs = options.clock.now();
   }
 
@@ -159,7 +162,8 @@ export class EnginePresence implements Engine {
 
   /** Calls at the same time share a probe. */
   #passesProbe(failure: EngineError, signal: AbortSignal): Promise<boolean> {
-    this.#probing ??= this.#probe(this.#engine, signal)
+    const asked = () => (this.#isOpened ? this.#probe(this.#engine, signal) : this.#engine.warmUp());
+    this.#probing ??= asked()
       .then(
         () => this.#works(),
         (error: unknown) => {
@@ -183,6 +187,7 @@ export class EnginePresence implements Engine {
 
   #works(): void {
     this.#lastAnswerAtMs = this.#clock.now();
+    this.#isOpened = true;
     if (this.#absence === null) return;
     const awayMs = this.#clock.now() - this.#absence.sinceMs;
     this.#log.info({ engine: this.name, away_ms: awayMs }, 'the engine works');

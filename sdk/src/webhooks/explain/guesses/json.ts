@@ -69,7 +69,7 @@ const keys = (names: string, inner: Shape = {}): Shape =>
 
 const TIMED = 'channel start end text confidence speaker words';
 const JOB = keys(
-  'id status plan model language translated_to audio metadata options text segments speakers warnings error cost progress ' +
+  'id status waiting_for waiting_since plan model language translated_to audio metadata options text segments speakers warnings error cost progress ' +
     'created_at started_at completed_at expires_at segments_omitted text_omitted deleted',
   {
     audio: keys('filename format duration_seconds size_bytes source channels tracks', {
