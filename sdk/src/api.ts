@@ -811,7 +811,8 @@ export interface Delivery {
   id: string;
   webhook_id: string;
   event_id: string;
-  event_type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  event_type:
+    'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   /**
    * Null when the webhook is deleted and the attempt was never made.
    */
@@ -878,7 +879,8 @@ export interface AccountStreamEvents {
   };
   event: {
     id: string;
-    type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+    type:
+      'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
     created_at: string;
     /**
      * Of the body, in hex.
@@ -894,7 +896,8 @@ export interface AccountStreamEvents {
    */
   resend: {
     id: string;
-    type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+    type:
+      'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
     created_at: string;
     /**
      * Of the body, in hex.
@@ -1413,6 +1416,12 @@ export interface WebhookList {
    */
   next_cursor: string | null;
 }
+export interface Alerts {
+  /**
+   * Null: none was set.
+   */
+  webhook: Webhook | null;
+}
 export interface TestSent {
   event_id: string;
   type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
@@ -1429,7 +1438,8 @@ export interface DeliveryWithExchange {
   id: string;
   webhook_id: string;
   event_id: string;
-  event_type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  event_type:
+    'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   /**
    * Null when the webhook is deleted and the attempt was never made.
    */
@@ -1688,7 +1698,7 @@ export interface SignatureDiagnosis {
 }
 export interface Event {
   id: string;
-  type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  type: 'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   job_id: string | null;
   created_at: string;
 }
@@ -1702,7 +1712,7 @@ export interface EventList {
 }
 export interface EventWithDeliveries {
   id: string;
-  type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  type: 'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   job_id: string | null;
   created_at: string;
   /**
@@ -2420,7 +2430,7 @@ export interface GetStreamQuery {
    */
   topics?: string;
   /**
-   * Separated by commas: transcription.completed, transcription.failed, webhook.test. Types of the events; absent: all.
+   * Separated by commas: transcription.completed, transcription.failed, webhook.test, webhook.disabled, webhook.exhausted. Types of the events; absent: all.
    */
   types?: string;
   /**
@@ -2687,6 +2697,12 @@ export interface PatchWebhooksIdBody {
 export interface PostWebhooksIdRotateSecretBody {
   overlap_seconds?: number;
 }
+export interface PostAlertsBody {
+  /**
+   * https, port 443, a public address. Every spelling that a URL parser knows is accepted.
+   */
+  url: string;
+}
 export interface PostWebhooksIdTestBody {
   /**
    * Default: webhook.test.
@@ -2703,7 +2719,8 @@ export interface GetDeliveriesQuery {
    */
   cursor?: string;
   status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
-  event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  event_type?:
+    'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   event_id?: string;
   /**
    * Attempts of this job's event, to its own webhook and to all others.
@@ -2733,7 +2750,8 @@ export interface GetWebhooksIdDeliveriesQuery {
    */
   cursor?: string;
   status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
-  event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  event_type?:
+    'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   event_id?: string;
   /**
    * Attempts of this job's event, to its own webhook and to all others.
@@ -2768,7 +2786,8 @@ export interface PostWebhooksIdRecoverBody {
   /**
    * Only events of this type.
    */
-  event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  event_type?:
+    'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   /**
    * Only events whose newest entry in the webhook's log has this status; none: those that were never sent to it.
    */
@@ -2825,7 +2844,7 @@ export interface GetEventsQuery {
    * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
-  type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
   /**
    * Events of this job.
    */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, session, user, membership,
+ * What an id names: webhook, webhook of one job, webhook for alerts, event, delivery attempt, job, account, key, session, user, membership,
  * invitation, request, ledger entry, delivery row, audit entry.
  */
 export type IdPrefix =
-  | ('wh' | 'whj' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses')
+  | ('wh' | 'whj' | 'wha' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses')
   | ('usr' | 'mem' | 'inv' | 'req' | 'led' | 'dl' | 'aud');
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -45,6 +45,11 @@ export function eventIdOfJob(jobId: string, type: string): string {
 /** The job of a webhook; null for the webhook of an account. */
 export function jobIdOfWebhook(webhookId: string): string | null {
   return isId('whj', webhookId) ? `job_${webhookId.slice('whj_'.length)}` : null;
+}
+
+/** The id of the webhook for the alerts of an account: that of the account with another prefix. */
+export function alertsWebhookIdOf(accountId: string): string {
+  return `wha_${accountId.slice('acct_'.length)}`;
 }
 
 /** When an id was made, in milliseconds since the epoch. */

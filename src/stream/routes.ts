@@ -6,7 +6,7 @@ import { Type } from '../http/schema.ts';
 import { openPlanWaits } from '../jobs/waiting/plan-waits.ts';
 import { permits } from '../rules/accounts/scopes.ts';
 import type { AccountRef } from '../rules/shard.ts';
-import { EVENT_TYPES, type EventType } from '../webhooks/events/event-types.ts';
+import { EMITTED_TYPES, type EmittedType } from '../webhooks/events/event-types.ts';
 import { streamAccount } from './account-stream.ts';
 import { MAX_STREAMS_PER_ACCOUNT, type StreamRuntime } from './changes.ts';
 import { readPosition } from './position.ts';
@@ -40,7 +40,7 @@ export function streamRoutes(runtime: StreamRuntime): Route[] {
       schema: {
         query: Type.Object({
           topics: Type.Optional(list(TOPICS, 'Absent: all that the key may read.')),
-          types: Type.Optional(list(EVENT_TYPES, 'Types of the events; absent: all.')),
+          types: Type.Optional(list(EMITTED_TYPES, 'Types of the events; absent: all.')),
           after: Type.Optional(
             Type.String({
               maxLength: 100,
@@ -68,7 +68,7 @@ function list(words: readonly string[], description: string) {
 async function openStream(runtime: StreamRuntime, call: Call<unknown, StreamQuery, unknown>) {
   const { account, query, signal, header, note, memory } = call;
   const topics = readTopics(call);
-  const types = query.types === undefined ? null : readWords('types', query.types, EVENT_TYPES);
+  const types = query.types === undefined ? null : readWords('types', query.types, EMITTED_TYPES);
   const owner = { shard: account.shard, accountId: account.id };
   const { db, clock, config, accountChanges, version } = runtime;
   const lastId = header('last-event-id');
@@ -117,7 +117,7 @@ function readWords<Word extends string>(name: string, text: string, known: reado
 function sourcesOf(
   { db, clock }: StreamRuntime,
   owner: AccountRef,
-  { topics, types }: { topics: Topic[]; types: EventType[] | null },
+  { topics, types }: { topics: Topic[]; types: EmittedType[] | null },
 ): Source<never>[] {
   const resends = topics.includes('events');
   const deliveries = topics.includes('deliveries');

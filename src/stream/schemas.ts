@@ -1,13 +1,13 @@
 import { component, idSchema, nullable, oneOf, Type, timeSchema } from '../http/schema.ts';
 import { jobInListSchema } from '../jobs/schemas.ts';
-import { EVENT_TYPES } from '../webhooks/events/event-types.ts';
+import { EMITTED_TYPES } from '../webhooks/events/event-types.ts';
 import { deliverySchema } from '../webhooks/events/routes.ts';
 
 const EVENT_ID = 'evt_01kamz2f3q8r5t7v9wxyzabcde';
 
 const eventFrame = {
   id: idSchema('evt', EVENT_ID),
-  type: oneOf(EVENT_TYPES),
+  type: oneOf(EMITTED_TYPES),
   created_at: timeSchema,
   sha256: Type.String({ description: 'Of the body, in hex.' }),
   body: Type.String({ description: 'The body as it is sent to webhooks: JSON text.' }),
@@ -26,7 +26,7 @@ export const accountStreamSchema = Type.Object(
     resend: Type.Object(
       {
         ...eventFrame,
-        webhook_id: idSchema('whj?', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
+        webhook_id: idSchema('wh[ja]?', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
         delivery_id: idSchema('dlv', 'dlv_01kamz2f3q8r5t7v9wxyzabcde', { description: 'Of that attempt.' }),
       },
       { description: 'An event that was redelivered or recovered, at its first attempt.' },

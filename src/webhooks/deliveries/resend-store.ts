@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { jobIdOfWebhook } from '../../rules/ids.ts';
-import type { EventType } from '../events/event-types.ts';
+import type { EmittedType } from '../events/event-types.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
 
 export type Resend = { shard: number; accountId: string; webhookId: string };
@@ -17,7 +17,7 @@ type Missed = {
   after: EventPlace;
   until: Date | null;
   /** Null: all types that the webhook subscribes to. */
-  eventType: EventType | null;
+  eventType: EmittedType | null;
   status: (typeof MISSED_STATUSES)[number] | null;
 };
 

@@ -17,7 +17,7 @@ export async function webhookOr404(sql: Sql, account: Account, id: string): Prom
 
 /** @throws ApiError  404 for a text that is no webhook's id */
 export function webhookIdOr404(id: string): string {
-  if (!isId('wh', id) && !isId('whj', id)) throw noSuchWebhook();
+  if (!isId('wh', id) && !isId('whj', id) && !isId('wha', id)) throw noSuchWebhook();
   return id;
 }
 

@@ -19,6 +19,7 @@ import { dropWaiting } from '../deliveries/drop-store.ts';
 import { EVENT_TYPES, type EventType } from '../events/event-types.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
 import { makeWebhookSecret, type SecretsRuntime } from '../secrets/secrets.ts';
+import { alertRoutes } from './alerts-routes.ts';
 import { eventsField, optionalFields, storedHeaders, urlField } from './fields.ts';
 import { foundOr404, noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
 import { rotateSecret } from './rotation-route.ts';
@@ -68,6 +69,7 @@ export function webhookRoutes(runtime: WebhookRuntime): Route[] {
     changeWebhook(context),
     deleteWebhook(context),
     rotateSecret(runtime),
+    ...alertRoutes(context),
   ];
 }
 

@@ -23,7 +23,7 @@ export const WEBHOOK_EXAMPLE = {
 };
 
 const webhookFields = {
-  id: idSchema('whj?', WEBHOOK_EXAMPLE.id),
+  id: idSchema('wh[ja]?', WEBHOOK_EXAMPLE.id),
   job_id: Type.Optional(
     idSchema('job', 'job_01kamz2f3q8r5t7v9wxyzabcde', {
       description: 'Only of the webhook of one job, which gets the events of this job alone and is in no list.',

@@ -1,5 +1,5 @@
 import { RawJson, writeJson } from '../../platform/json.ts';
-import type { EventData, EventType } from './event-types.ts';
+import type { EmittedType, EventData } from './event-types.ts';
 
 /** Past this many bytes a body leaves the segments out: receivers commonly refuse larger ones. */
 const MAX_BYTES_WITH_SEGMENTS = 256 * 1024;
@@ -8,7 +8,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 type EventEnvelope = {
   id: string;
-  type: EventType;
+  type: EmittedType;
   createdAt: Date;
   /** The client's JSON text, echoed as it stands; null when the request carried none. */
   metadata: string | null;

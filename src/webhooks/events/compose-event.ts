@@ -1,12 +1,12 @@
 import { makeId } from '../../platform/clock.ts';
 import { eventIdOfJob, isId } from '../../rules/ids.ts';
 import { eventBody } from './body.ts';
-import type { EventData, EventType } from './event-types.ts';
+import type { EmittedType, EventData } from './event-types.ts';
 import type { NewEvent } from './store.ts';
 
 type Emission = {
   account: { id: string; shard: number };
-  type: EventType;
+  type: EmittedType;
   jobId: string | null;
   data: EventData;
   /** The client's JSON text, echoed as it stands; null when the request carried none. */

@@ -28,5 +28,20 @@ export type EventType = keyof typeof EVENT_CATALOGUE;
 
 export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as EventType[];
 
+/**
+ * What an account is told of its webhooks. Webhooks do not subscribe to these: they go to the webhook for alerts, and are
+ * in the account's list and stream of events.
+ */
+export const ALERT_TYPES = ['webhook.disabled', 'webhook.exhausted'] as const;
+
+export type AlertType = (typeof ALERT_TYPES)[number];
+
+/** Of everything that is emitted. */
+export type EmittedType = EventType | AlertType;
+
+export const EMITTED_TYPES: readonly EmittedType[] = [...EVENT_TYPES, ...ALERT_TYPES];
+
 /** What the `data` of an event holds, under the `subject` of its type. */
-export type EventData = { job: Record<string, unknown> } | { webhook: Record<string, unknown> };
+export type EventData =
+  | { job: Record<string, unknown> }
+  | { webhook: Record<string, unknown>; delivery?: Record<string, unknown> };

@@ -2,16 +2,16 @@ import type { Sql } from '../../db/database.ts';
 import { timeOfId } from '../../rules/ids.ts';
 import type { AccountRef } from '../../rules/shard.ts';
 import type { FailureReason } from '../../rules/webhooks/delivery-outcome.ts';
-import type { EventType } from './event-types.ts';
+import type { EmittedType } from './event-types.ts';
 
-export type StoredEvent = { id: string; type: EventType; jobId: string | null; createdAt: Date };
+export type StoredEvent = { id: string; type: EmittedType; jobId: string | null; createdAt: Date };
 
 /** One attempt to deliver an event: made, dropped, or still to come (`pending`). Durations in ms. */
 export type LoggedAttempt = {
   id: string;
   webhookId: string;
   eventId: string;
-  eventType: EventType;
+  eventType: EmittedType;
   url: string | null;
   attempt: number;
   status: 'succeeded' | 'failed' | 'pending' | 'dropped';
@@ -42,7 +42,7 @@ export async function listEvents(
     jobId,
     limit,
     beforeId,
-  }: { type: EventType | null; jobId: string | null; limit: number; beforeId: string | null },
+  }: { type: EmittedType | null; jobId: string | null; limit: number; beforeId: string | null },
 ): Promise<StoredEvent[]> {
   return await sql.rows<StoredEvent>({
     text: `

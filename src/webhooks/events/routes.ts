@@ -16,7 +16,7 @@ import {
 import { RawJson } from '../../platform/json.ts';
 import { isId } from '../../rules/ids.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
-import { EVENT_TYPES } from './event-types.ts';
+import { EMITTED_TYPES } from './event-types.ts';
 import { findEvent, type LoggedAttempt, listAttemptsOf, listEvents, type StoredEvent } from './log-store.ts';
 
 const nullableMs = (description: string) => nullable(Type.Number({ minimum: 0 }), description);
@@ -25,9 +25,9 @@ export const DELIVERY_STATUSES = ['succeeded', 'failed', 'pending', 'dropped'] a
 
 export const deliveryFields = {
   id: idSchema('dlv', 'dlv_01kamz2f3q8r5t7v9wxyzabcde'),
-  webhook_id: idSchema('whj?', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
+  webhook_id: idSchema('wh[ja]?', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
   event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'),
-  event_type: oneOf(EVENT_TYPES),
+  event_type: oneOf(EMITTED_TYPES),
   url: nullable(Type.String(), 'Null when the webhook is deleted and the attempt was never made.'),
   attempt: Type.Integer({ minimum: 1, description: '1 to 4.' }),
   status: oneOf(DELIVERY_STATUSES),
@@ -53,7 +53,7 @@ export const deliveryListSchema = pageSchema('DeliveryList', deliverySchema);
 
 const eventFields = {
   id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'),
-  type: oneOf(EVENT_TYPES),
+  type: oneOf(EMITTED_TYPES),
   job_id: nullable(idSchema('job', 'job_01kamz2f3q8r5t7v9wxyzabcde')),
   created_at: timeSchema,
 };
@@ -81,7 +81,7 @@ export function eventRoutes({ db }: { db: Database }): Route[] {
       schema: {
         query: Type.Object({
           ...pageFields,
-          type: Type.Optional(oneOf(EVENT_TYPES)),
+          type: Type.Optional(oneOf(EMITTED_TYPES)),
           job_id: Type.Optional(Type.String({ maxLength: 64, description: 'Events of this job.' })),
         }),
         answers: { 200: eventListSchema },

@@ -2,14 +2,14 @@ import type { Config } from '../../config/settings.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { IS_OF_ACCOUNT, WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
-import { idTime } from '../../rules/ids.ts';
-import type { EventType } from './event-types.ts';
+import { alertsWebhookIdOf, idTime } from '../../rules/ids.ts';
+import type { EmittedType, EventType } from './event-types.ts';
 
 export type NewEvent = {
   shard: number;
   id: string;
   accountId: string;
-  type: EventType;
+  type: EmittedType;
   jobId: string | null;
   body: Buffer;
   createdAt: Date;
@@ -103,6 +103,39 @@ const INSERT_TEST = defineStatement(
       select $shard::smallint, ${DELIVERY_ID}, $accountId, id, $eventId, $eventType, ${ATTEMPT_ID},
         clock_timestamp() + $firstDelayMs * interval '1 millisecond', $eventCreatedAt
       from receiver`,
+);
+
+/** Inserts an alert, and a delivery to the account's webhook for alerts, if it has one that is active. */
+export async function insertAlert(tx: Sql, { createdAt, ...event }: NewEvent): Promise<void> {
+  const { shard, accountId, type, body } = event;
+  const webhookId = alertsWebhookIdOf(accountId);
+  await tx.run(
+    INSERT_ALERT({
+      shard,
+      accountId,
+      webhookId,
+      body,
+      eventId: event.id,
+      eventType: type,
+      eventCreatedAt: createdAt,
+      eventTime: idTime(createdAt.getTime()),
+    }),
+  );
+}
+
+const INSERT_ALERT = defineStatement(
+  { name: 'insert_alert' },
+  `
+      with event as (
+        insert into events (shard, id, account_id, type, body, created_at)
+        select $shard::smallint, $eventId, $accountId, $eventType, $body, $eventCreatedAt
+      )
+      insert into deliveries
+        (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
+      select $shard::smallint, ${DELIVERY_ID}, $accountId, id, $eventId, $eventType, ${ATTEMPT_ID},
+        clock_timestamp(), $eventCreatedAt
+      from webhooks
+      where shard = $shard and id = $webhookId and active`,
 );
 
 /** Makes the deliverers look for due deliveries of the shard. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import type { AccountRef } from '../../rules/shard.ts';
-import type { EventType } from './event-types.ts';
+import type { EmittedType } from './event-types.ts';
 
 /**
  * A position in a list that is ordered by time and id: after the row with this time and id. Times as PostgreSQL's text.
@@ -8,13 +8,13 @@ import type { EventType } from './event-types.ts';
 export type TimePlace = { at: string; id: string };
 
 /** An event without its body. */
-export type EventHead = TimePlace & { type: EventType; atMs: number; sizeBytes: number };
+export type EventHead = TimePlace & { type: EmittedType; atMs: number; sizeBytes: number };
 
 /** Events after a place, oldest first. @param types  null: all */
 export async function listEventsAfter(
   sql: Sql,
   { shard, accountId }: AccountRef,
-  { after, types, limit }: { after: TimePlace; types: readonly EventType[] | null; limit: number },
+  { after, types, limit }: { after: TimePlace; types: readonly EmittedType[] | null; limit: number },
 ): Promise<EventHead[]> {
   return await sql.rows<EventHead>({
     name: 'list_events_after',

@@ -15,7 +15,7 @@ import {
 } from '../deliveries/resend-store.ts';
 import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { findWebhook } from '../endpoints/store.ts';
-import { EVENT_TYPES } from '../events/event-types.ts';
+import { EMITTED_TYPES } from '../events/event-types.ts';
 import { findEvent } from '../events/log-store.ts';
 import { findEventsOfEntries, findLogged, type LoggedExchange } from './log-store.ts';
 
@@ -147,7 +147,7 @@ function recover({ db, clock, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: Resen
       body: Type.Object({
         since: timeParameter(),
         until: Type.Optional(timeParameter()),
-        event_type: Type.Optional(oneOf(EVENT_TYPES, { description: 'Only events of this type.' })),
+        event_type: Type.Optional(oneOf(EMITTED_TYPES, { description: 'Only events of this type.' })),
         status: Type.Optional(
           oneOf(MISSED_STATUSES, {
             description:

@@ -9,7 +9,7 @@ import { RawJson } from '../../platform/json.ts';
 import { answerText } from '../../rules/webhooks/answer-text.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
-import { EVENT_TYPES } from '../events/event-types.ts';
+import { EMITTED_TYPES } from '../events/event-types.ts';
 import { type LoggedAttempt, listEvents } from '../events/log-store.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
 import { type LoggedExchange, type LogScope, listAttempts, listPending } from './log-store.ts';
@@ -19,7 +19,7 @@ const webhookParams = Type.Object({ id: Type.String() });
 const logQuery = Type.Object({
   ...pageFields,
   status: Type.Optional(oneOf(DELIVERY_STATUSES)),
-  event_type: Type.Optional(oneOf(EVENT_TYPES)),
+  event_type: Type.Optional(oneOf(EMITTED_TYPES)),
   event_id: Type.Optional(Type.String({ maxLength: 100 })),
   job_id: Type.Optional(
     Type.String({ maxLength: 100, description: "Attempts of this job's event, to its own webhook and to all others." }),

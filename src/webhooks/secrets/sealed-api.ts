@@ -9,7 +9,7 @@ import type { SecretBox, SecretsRuntime } from './secrets.ts';
 const BATCH = 100;
 
 const cursorSchema = Type.String({
-  pattern: '^([1-5]?[0-9]|6[0-3])_whj?_[0-9a-hjkmnp-tv-z]{26}$',
+  pattern: '^([1-5]?[0-9]|6[0-3])_wh[ja]?_[0-9a-hjkmnp-tv-z]{26}$',
   errorMessage: 'is not one of this list; pass on the next_cursor of the answer before',
   description: '`next_cursor` of the answer before; absent to begin. Opaque.',
 });

@@ -534,7 +534,7 @@ class Delivery(TypedDict):
     id: str
     webhook_id: str
     event_id: str
-    event_type: Literal["transcription.completed", "transcription.failed", "webhook.test"]
+    event_type: Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]
     url: str | None
     """Null when the webhook is deleted and the attempt was never made."""
     attempt: int
@@ -562,7 +562,7 @@ class AccountStreamEventsHello(TypedDict):
 
 class AccountStreamEventsEvent(TypedDict):
     id: str
-    type: Literal["transcription.completed", "transcription.failed", "webhook.test"]
+    type: Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]
     created_at: str
     sha256: str
     """Of the body, in hex."""
@@ -574,7 +574,7 @@ class AccountStreamEventsResend(TypedDict):
     """An event that was redelivered or recovered, at its first attempt."""
 
     id: str
-    type: Literal["transcription.completed", "transcription.failed", "webhook.test"]
+    type: Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]
     created_at: str
     sha256: str
     """Of the body, in hex."""
@@ -994,6 +994,11 @@ class WebhookList(TypedDict):
     """Pass it on as `cursor` for the next page; null on the last one."""
 
 
+class Alerts(TypedDict):
+    webhook: Webhook | None
+    """Null: none was set."""
+
+
 class TestSent(TypedDict):
     event_id: str
     type: Literal["transcription.completed", "transcription.failed", "webhook.test"]
@@ -1038,7 +1043,7 @@ class DeliveryWithExchange(TypedDict):
     id: str
     webhook_id: str
     event_id: str
-    event_type: Literal["transcription.completed", "transcription.failed", "webhook.test"]
+    event_type: Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]
     url: str | None
     """Null when the webhook is deleted and the attempt was never made."""
     attempt: int
@@ -1158,7 +1163,7 @@ class SignatureDiagnosis(TypedDict):
 
 class Event(TypedDict):
     id: str
-    type: Literal["transcription.completed", "transcription.failed", "webhook.test"]
+    type: Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]
     job_id: str | None
     created_at: str
 
@@ -1172,7 +1177,7 @@ class EventList(TypedDict):
 
 class EventWithDeliveries(TypedDict):
     id: str
-    type: Literal["transcription.completed", "transcription.failed", "webhook.test"]
+    type: Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]
     job_id: str | None
     created_at: str
     payload: dict[str, Any]
@@ -1700,7 +1705,7 @@ class GetStreamQuery(TypedDict):
     topics: NotRequired[str]
     """Separated by commas: events, jobs, deliveries. Absent: all that the key may read."""
     types: NotRequired[str]
-    """Separated by commas: transcription.completed, transcription.failed, webhook.test. Types of the events; absent: all."""
+    """Separated by commas: transcription.completed, transcription.failed, webhook.test, webhook.disabled, webhook.exhausted. Types of the events; absent: all."""
     after: NotRequired[str]
     """`now` (the default), the id of the last event that you have, or a time."""
 
@@ -1892,6 +1897,11 @@ class PostWebhooksIdRotateSecretBody(TypedDict):
     overlap_seconds: NotRequired[int]
 
 
+class PostAlertsBody(TypedDict):
+    url: str
+    """https, port 443, a public address. Every spelling that a URL parser knows is accepted."""
+
+
 class PostWebhooksIdTestBody(TypedDict):
     type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     """Default: webhook.test."""
@@ -1903,7 +1913,7 @@ class GetDeliveriesQuery(TypedDict):
     cursor: NotRequired[str]
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     status: NotRequired[Literal["succeeded", "failed", "pending", "dropped"]]
-    event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
+    event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]]
     event_id: NotRequired[str]
     job_id: NotRequired[str]
     """Attempts of this job's event, to its own webhook and to all others."""
@@ -1923,7 +1933,7 @@ class GetWebhooksIdDeliveriesQuery(TypedDict):
     cursor: NotRequired[str]
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     status: NotRequired[Literal["succeeded", "failed", "pending", "dropped"]]
-    event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
+    event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]]
     event_id: NotRequired[str]
     job_id: NotRequired[str]
     """Attempts of this job's event, to its own webhook and to all others."""
@@ -1945,7 +1955,7 @@ class PostWebhooksIdRedeliverBody(TypedDict):
 class PostWebhooksIdRecoverBody(TypedDict):
     since: str
     until: NotRequired[str]
-    event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
+    event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]]
     """Only events of this type."""
     status: NotRequired[Literal["failed", "dropped", "none"]]
     """Only events whose newest entry in the webhook's log has this status; none: those that were never sent to it."""
@@ -1978,7 +1988,7 @@ class GetEventsQuery(TypedDict):
     """How many rows at most."""
     cursor: NotRequired[str]
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
-    type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
+    type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]]
     job_id: NotRequired[str]
     """Events of this job."""
 

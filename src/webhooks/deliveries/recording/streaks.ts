@@ -1,6 +1,7 @@
 import type { Database } from '../../../db/database.ts';
 import { afterAttempt } from '../../../rules/webhooks/after-attempt.ts';
 import { type DisableBounds, type StreakVerdict, streakAfter } from '../../../rules/webhooks/auto-disable.ts';
+import { insertAlerts } from './alerts.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 import { insertLogEntries, type LogEntry } from './log-store.ts';
 import {
@@ -60,6 +61,9 @@ export async function recordWithStreaks(db: Pick<Database, 'transaction'>, batch
     await scheduleRetries(tx, shard, retries);
     await deleteEnded(tx, shard, ended);
     await insertLogEntries(tx, entries);
+    const disabled = streaks.flatMap(({ change }) => (change.isDisabled ? change.id : []));
+    const exhausted = ended.filter(({ succeeded, retryAfterMs }) => !succeeded && retryAfterMs === null);
+    await insertAlerts(tx, { shard, nowMs, disabled, exhausted });
     const nextAtMs = new Map<string, number | null>(attempts.map(({ deliveryId }) => [deliveryId, null]));
     for (const retry of retries) nextAtMs.set(retry.deliveryId, retry.nextAtMs);
     return { nextAtMs, streaks: streaks.map(({ streak }) => streak) };
