@@ -190,10 +190,13 @@ class AgreementSegment implements LiveSegmentDecoder {
     if (holdsNoSpeech(piece)) return { segments: [] };
     const speech = await this.#decoder.findSpeech(piece, signal);
     if (!mayBeSpoken(engine, piece, speech)) return { segments: [] };
-    return sanitiseTranscript(
-      await engine.transcribe(piece, this.#optionsFor(piece, signal)),
-      piece.length / SAMPLE_RATE,
-    );
+    const options = this.#optionsFor(piece, signal);
+    const seconds = piece.length / SAMPLE_RATE;
+    // Only a client that ends its segments itself makes such long ones.
+    if (seconds > (engine.maxPieceSeconds ?? Number.POSITIVE_INFINITY)) {
+      return (await transcribeSpeech(engine, piece, speech, options)).transcript;
+    }
+    return sanitiseTranscript(await engine.transcribe(piece, options), seconds);
   }
 
   #optionsFor(piece: Pcm, signal: AbortSignal) {

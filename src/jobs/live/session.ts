@@ -339,11 +339,12 @@ export class LiveSession {
 
 /**
  * How a session is divided for an engine: audio that is longer than its longest piece would be cut again, elsewhere with
- * each partial text.
+ * each partial text. Where only the client ends segments, each is one text for it, however long.
  */
 export function segmentationFor({ maxPieceSeconds }: Pick<LiveEngine, 'maxPieceSeconds'>, asked: SegmentOptions) {
   const { endpointingMs } = asked;
-  const maxSegmentSeconds = Math.min(asked.maxSegmentSeconds, maxPieceSeconds ?? Number.POSITIVE_INFINITY);
+  if (endpointingMs === 0 || maxPieceSeconds === undefined) return asked;
+  const maxSegmentSeconds = Math.min(asked.maxSegmentSeconds, maxPieceSeconds);
   return { endpointingMs, maxSegmentSeconds };
 }
 
