@@ -30,8 +30,7 @@ export async function writeArchive(folder: string): Promise<void> {
     const place = path.join(scratch, NAME);
     const packages = process.platform === 'linux' ? await writeTools(path.join(place, 'tools')) : [];
     await buildServer(path.join(place, 'server'));
-    await pullShippedModels(path.join(place, 'server/assets/models'));
-    completeArchive(place, packages);
+    await completeArchive(place, packages);
     fs.copyFileSync(path.join(place, 'sbom.cdx.json'), path.join(folder, `${NAME}.cdx.json`));
     writeTarball(path.join(folder, `${NAME}.tar.gz`), scratch, [NAME]);
   } finally {
@@ -45,8 +44,9 @@ export async function writeArchive(folder: string): Promise<void> {
  * @param packages  that the tools come from, for the bill of materials
  * @internal  a test runs it with the tools of the system
  */
-export function completeArchive(place: string, packages: DebianPackage[]): void {
+export async function completeArchive(place: string, packages: DebianPackage[]): Promise<void> {
   const server = path.join(place, 'server');
+  await pullShippedModels(path.join(server, 'assets/models'));
   const options = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
   execFileSync('npm', ['ci', ...options], { cwd: server, stdio: ['ignore', 'ignore', 'inherit'] });
   const node = path.resolve(process.execPath, '../..');

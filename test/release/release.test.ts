@@ -23,7 +23,7 @@ const hasBubblewrap = spawnSync('bwrap', ['--unshare-net', '--dev-bind', '/', '/
 const withBubblewrap = { skip: hasBubblewrap ? false : 'bubblewrap is not installed, or may not be used here' };
 
 const SAMPLE = path.resolve(import.meta.dirname, '../../assets/speech/jfk.wav');
-const SPOKEN = /the sun came up over the hills/;
+const SPOKEN = /ask what you can do for your country/i;
 const run = promisify(execFile);
 const folder = temporaryFolder();
 const place = (name: string) => path.join(folder, name);
@@ -121,18 +121,22 @@ test('pip installs the Python client from a folder, without an index', withPytho
   assert.equal(stdout.trim(), place('python/verbatim_sdk/__init__.py'));
 });
 
-test('the archive runs the demo without network, from a folder that is read-only', withBubblewrap, async () => {
-  const [archive, cwd] = [place('archive'), place('archive-data')];
-  for (const each of [cwd, path.join(archive, 'server')]) fs.mkdirSync(each, { recursive: true });
-  const file = place(`release/verbatim-server-${VERSION}.tgz`);
-  await run('tar', ['-xzf', file, '--strip-components=1', '-C', path.join(archive, 'server')]);
-  completeArchive(archive, []);
-  // bubblewrap starts the loopback interface of the new network. Root needs its rights: PostgreSQL gets another user.
-  const isolation = ['--unshare-net', '--cap-add', 'ALL', '--dev-bind', '/', '/', '--ro-bind', archive, archive];
-  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: cwd };
+test(
+  'the archive runs the demo with its own model, without network, from a folder that is read-only',
+  withBubblewrap,
+  async () => {
+    const [archive, cwd] = [place('archive'), place('archive-data')];
+    for (const each of [cwd, path.join(archive, 'server')]) fs.mkdirSync(each, { recursive: true });
+    const file = place(`release/verbatim-server-${VERSION}.tgz`);
+    await run('tar', ['-xzf', file, '--strip-components=1', '-C', path.join(archive, 'server')]);
+    await completeArchive(archive, []);
+    // bubblewrap starts the loopback interface of the new network. Root needs its rights: PostgreSQL gets another user.
+    const isolation = ['--unshare-net', '--cap-add', 'ALL', '--dev-bind', '/', '/', '--ro-bind', archive, archive];
+    const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: cwd };
 
-  const isolated = await runDemo(['bwrap', ...isolation, path.join(archive, 'verbatim'), 'demo'], { cwd, env });
-  await isolated.stop();
+    const isolated = await runDemo(['bwrap', ...isolation, path.join(archive, 'verbatim'), 'demo'], { cwd, env });
+    await isolated.stop();
 
-  assert.match(isolated.output, SPOKEN);
-});
+    assert.match(isolated.output, SPOKEN);
+  },
+);
