@@ -19,12 +19,12 @@ const link = takeLink();
 // `followAddress`, which reads the address when it changes.
 addEventListener('popstate', () => {
   takeArrival();
-  void offerLink(takeLink());
+  offerLink(takeLink());
 });
 const view = preload(location.hash.slice(1));
 preloadLinks();
 await restoreSession();
-await offerLink(link);
+offerLink(link);
 const { account, admin } = session.get();
 await ((account ?? admin) ? view : preload('/sign-in'));
 followAddress();

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { clientsWith } from '../api/client.ts';
-import { problemOf } from '../api/problem.ts';
 import { useAccount } from '../api/queries.ts';
 import { beginSession } from '../api/sign-in.ts';
 import { changeSession, session } from '../session/session.ts';
@@ -9,7 +8,6 @@ import { useAction } from '../ui/action-button.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/state.tsx';
-import { say } from '../ui/toast.tsx';
 
 // Links that the operator makes, `#token=…`: the key in them is exchanged for a session.
 
@@ -30,21 +28,19 @@ export function takeLink(): string | null {
 }
 
 /**
- * Signs in with the key of a link; where somebody is signed in, `PortalLink` asks first.
+ * Makes `PortalLink` ask whether the link is to be opened: anybody can make a link to an account of their own, and what
+ * is uploaded there is theirs.
  * @param key  null: does nothing
  */
-export async function offerLink(key: string | null): Promise<void> {
-  const { account, admin } = session.get();
-  if (key === null) return;
-  if (account !== null || admin !== null) return offered.set({ linkKey: key, id: ++offers });
-  await signInWith(key).catch((error: unknown) => say(problemOf(error).message));
+export function offerLink(key: string | null): void {
+  if (key !== null) offered.set({ linkKey: key, id: ++offers });
 }
 
 async function signInWith(key: string): Promise<void> {
   changeSession({ account: await beginSession(key), admin: null });
 }
 
-/** The question whether a link may end the session that there is. */
+/** The question whether a link may sign in, to which account, and what it ends. */
 export function PortalLink() {
   const offer = useStore(offered);
   const close = () => offered.set(null);
@@ -59,6 +55,8 @@ export function PortalLink() {
 
 function Question({ linkKey, id, close }: Offer & { close: () => void }) {
   const own = useAccount().data?.name;
+  const { account, admin } = session.get();
+  const isSignedIn = account !== null || admin !== null;
   const link = useQuery({
     queryKey: ['portal-link', id],
     queryFn: ({ signal }) => clientsWith(linkKey).api.account({ signal }),
@@ -74,18 +72,18 @@ function Question({ linkKey, id, close }: Offer & { close: () => void }) {
   return (
     <>
       <p>
-        You are signed in {session.get().account === null ? 'as the operator' : <>to {own && <strong>{own}</strong>}</>}
-        .
+        {account !== null && <>You are signed in to {own && <strong>{own}</strong>}. </>}
+        {account === null && admin !== null && 'You are signed in as the operator. '}
         {name && (
           <>
-            {' '}
-            The link opens the account <strong>{name}</strong>, and signs you out first.
+            The link opens the account <strong>{name}</strong>
+            {isSignedIn ? ', and signs you out first.' : '. Whoever sent it may see what you do there.'}
           </>
         )}
       </p>
       {problem !== null && <Problem error={problem} />}
       <div className="actions">
-        <Button onClick={close}>Keep this session</Button>
+        <Button onClick={close}>{isSignedIn ? 'Keep this session' : 'Stay signed out'}</Button>
         <Button look="primary" disabled={name === undefined} isBusy={isBusy} onClick={run}>
           Open {name ?? 'it'}
         </Button>

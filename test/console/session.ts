@@ -144,6 +144,28 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'a portal link asks, with the name of its account, where nobody is signed in',
+    async run(flow) {
+      const { page, checkView } = flow;
+      const { linkTo } = await named(flow, 'Sender Ltd');
+      const link = await linkTo('usage:read');
+
+      await page.goto(link);
+      const question = page.getByRole('dialog', { name: 'Open this link?' });
+      await question.getByText('The link opens the account Sender Ltd.').waitFor();
+      assert.doesNotMatch(page.url(), /token/);
+      await checkView('portal-link-signed-out');
+      await question.getByRole('button', { name: 'Stay signed out' }).click();
+      await question.waitFor({ state: 'hidden' });
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      assert.deepEqual(await page.context().cookies(), []);
+
+      await page.goto(link);
+      await page.getByRole('button', { name: 'Open Sender Ltd' }).click();
+      await signedInAs(page, 'Sender Ltd');
+    },
+  },
+  {
     title: 'a portal link asks the operator too, and a link that has ended changes nothing',
     async run(flow) {
       const { page, openAsOperator } = flow;

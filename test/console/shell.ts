@@ -99,6 +99,10 @@ export const flows: Flow[] = [
       });
       const { url } = (await answer.json()) as { url: string };
 
+      await page.goto('/');
+      await page.goto(url);
+      const opens = page.getByRole('dialog').getByRole('button', { name: /^Open (?!it)/ });
+      await opens.waitFor();
       const released = Promise.withResolvers<void>();
       await page.route('/v1/account', async (route) => {
         await released.promise;
@@ -106,8 +110,7 @@ export const flows: Flow[] = [
       });
       const menu = page.locator('.navigation');
 
-      await page.goto('/');
-      await page.goto(url);
+      await opens.click();
       // Until it is known what the session may open, the menu has no entries.
       await menu.locator('.bone').first().waitFor();
       assert.deepEqual(await menu.getByRole('link').allInnerTexts(), []);
