@@ -2081,7 +2081,16 @@ export interface AuditEntry {
     | 'webhooks.recovered'
     | 'jobs.retried'
     | 'model.pulled'
-    | 'model.pull_canceled';
+    | 'model.pull_canceled'
+    | 'session.created'
+    | 'session.ended'
+    | 'sign_in.failed'
+    | 'admin_token.refused'
+    | 'job.deleted'
+    | 'transcript.edited'
+    | 'audio_link.created'
+    | 'client_secret.created'
+    | 'list.exported';
   /**
    * The account that was changed; empty when all were.
    */
@@ -3059,7 +3068,16 @@ export interface GetAdminAuditQuery {
     | 'webhooks.recovered'
     | 'jobs.retried'
     | 'model.pulled'
-    | 'model.pull_canceled';
+    | 'model.pull_canceled'
+    | 'session.created'
+    | 'session.ended'
+    | 'sign_in.failed'
+    | 'admin_token.refused'
+    | 'job.deleted'
+    | 'transcript.edited'
+    | 'audio_link.created'
+    | 'client_secret.created'
+    | 'list.exported';
 }
 export interface PostAdminSecretsRotateBody {
   /**

@@ -11,7 +11,7 @@ export type Account = {
   unlimited: boolean;
 };
 
-/** An account as it was when its key was looked up, less than a second ago: what every authenticated request carries. */
+/** An account as it was when its key was looked up, less than a second ago. Every authenticated request has it. */
 export type CallerAccount = Account & {
   /** Whether something was left to spend. */
   hadCredit: boolean;

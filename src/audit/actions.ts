@@ -22,5 +22,15 @@ export const AUDIT_ACTIONS = [
   'jobs.retried',
   'model.pulled',
   'model.pull_canceled',
+  // Events: they change nothing that others depend on, and are left out beyond a number per day.
+  'session.created',
+  'session.ended',
+  'sign_in.failed',
+  'admin_token.refused',
+  'job.deleted',
+  'transcript.edited',
+  'audio_link.created',
+  'client_secret.created',
+  'list.exported',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

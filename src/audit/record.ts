@@ -2,6 +2,7 @@ import type { Actor } from '../accounts/account.ts';
 import type { Sql } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
 import { makeId } from '../platform/clock.ts';
+import { type ChangeLimit, changeLimits } from '../rules/accounts/change-limits.ts';
 import type { AuditAction } from './actions.ts';
 import { insertChange, secondsUntilFree } from './store.ts';
 
@@ -13,25 +14,26 @@ type Change = {
   details?: Record<string, unknown>;
   /** SHA-256 of a key that is deleted; absent for other changes. */
   keyHash?: Buffer;
+  /** Whether it takes a right away, or makes a secret useless; absent: no. */
+  isDefence?: boolean;
 };
 
 /** Days for which entries are kept. */
 export const AUDIT_KEEP_DAYS = 365;
-// An entry has about 300 bytes: an account fills at most 550 MB in a year.
-const MAX_CHANGES_PER_DAY = 5_000;
 
 /**
  * Writes who changed what, in the transaction of the change.
- * @throws ApiError  429 when the account's keys and users have made 5,000 changes within 24 hours; deleting is always
- *   allowed, because creating counted already
+ * @throws ApiError  429 when the key or the user, or all of the account, have made too many changes within 24 hours;
+ *   deleting is always allowed, because creating counted already
  */
 export async function recordChange(tx: Sql, actor: Actor, change: Change): Promise<void> {
   const { key, user, address, requestId } = actor;
-  if (key && !change.action.endsWith('.deleted')) {
-    const seconds = Math.ceil(await secondsUntilFree(tx, change.accountId, MAX_CHANGES_PER_DAY));
-    if (seconds > 0) throw tooManyChanges(seconds);
+  const { accountId, action, targetId, details = {}, keyHash = null, isDefence = false } = change;
+  const isOwner = user?.role === 'owner';
+  if (key && !action.endsWith('.deleted')) {
+    const limits = changeLimits({ keyId: key.id, isOwner, isDefence });
+    for (const limit of limits) await requireWithin(tx, accountId, limit);
   }
-  const { accountId, action, targetId, details = {}, keyHash = null } = change;
   await insertChange(tx, {
     id: makeId('aud'),
     accountId,
@@ -43,12 +45,16 @@ export async function recordChange(tx: Sql, actor: Actor, change: Change): Promi
     userId: user?.id ?? null,
     address,
     requestId,
+    countedAs: isOwner ? 'owner_change' : 'change',
   });
 }
 
-function tooManyChanges(seconds: number): ApiError {
-  const message = `The account's keys made ${MAX_CHANGES_PER_DAY} changes within 24 hours; try again in ${seconds} s.`;
-  return new ApiError('rate_limited', message, {
+async function requireWithin(tx: Sql, accountId: string, limit: ChangeLimit): Promise<void> {
+  const seconds = Math.ceil(await secondsUntilFree(tx, accountId, limit));
+  if (seconds === 0) return;
+  const who = limit.keyId === undefined ? "The account's keys" : 'This key or user';
+  const message = `${who} made ${limit.most} changes within 24 hours; try again in ${seconds} s.`;
+  throw new ApiError('rate_limited', message, {
     headers: { 'retry-after': String(seconds) },
     extra: { retry_after: seconds },
   });

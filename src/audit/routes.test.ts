@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture } from '../../test/fixtures/account.ts';
+import { join, me, PASSWORD, send, setUp } from '../../test/fixtures/people.ts';
 import { runtimeOn } from '../../test/fixtures/runtime.ts';
 import { secretBox } from '../../test/fixtures/webhooks/delivery.ts';
 import type { Database } from '../db/database.ts';
@@ -150,6 +151,57 @@ test('after 5,000 changes in 24 hours a key is a 429 and changes nothing, but ma
   assert.ok(refused.body.retry_after > 3_500 && refused.body.retry_after <= 3_600, refused.body.retry_after);
   assert.equal(keys.body.data.length, 2);
   assert.deepEqual([operator.status, deleted.status], [201, 204]);
+});
+
+/** Entries of changes that were made an hour ago. */
+async function fill(fixture: Fixture, accountId: string, { keyId, count }: { keyId: string; count: number }) {
+  await fixture.db.run({
+    text: `
+      insert into audit_log (id, account_id, key_id, action, target_id, details, address, request_id, created_at)
+      select 'aud_' || $2 || number, $1, $2, 'webhook.changed', 'wh_1', '{}', '', '',
+        clock_timestamp() - interval '1 hour'
+      from generate_series(1, $3::int) as number`,
+    values: [accountId, keyId, count],
+  });
+}
+
+test('a key with a scope makes 2,000 changes in 24 hours, and other keys go on', async () => {
+  await using fixture = await openEnvironment();
+  const { id, key, keyId } = await fixture.account();
+  await fill(fixture, id, { keyId, count: 2_000 });
+  const other = (await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, {})).body;
+
+  const refused = await fixture.askAs(key, 'POST', '/v1/webhooks', WEBHOOK);
+  const passed = await fixture.askAs(other.key, 'POST', '/v1/webhooks', WEBHOOK);
+
+  assert.deepEqual([refused.status, passed.status], [429, 201]);
+  assert.match(refused.body.error.message, /^This key or user made 2000 changes/);
+});
+
+test('what defends an account is not refused when keys have used up its changes', async () => {
+  await using fixture = await openEnvironment();
+  const owner = await setUp(fixture);
+  const { account_id: id } = await me(fixture, owner);
+  const member = await join(fixture, owner, 'member');
+  const { key } = (await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, {})).body;
+  const webhook = (await fixture.askAs(key, 'POST', '/v1/webhooks', WEBHOOK)).body;
+  const operators = await fixture.ask('POST', `/admin/v1/accounts/${id}/invitations`, { role: 'owner' });
+  for (const keyId of ['key_1', 'key_2', 'key_3']) await fill(fixture, id, { keyId, count: 2_000 });
+  const path = `/v1/webhooks/${webhook.id}`;
+  const accept = { token: operators.body.url.slice('/#invitation='.length), email: 'new@example.com', name: 'N' };
+
+  const statuses = [
+    await fixture.askAs(key, 'PATCH', path, { description: 'x' }),
+    await fixture.askAs(key, 'PATCH', path, { active: false }),
+    await fixture.askAs(key, 'POST', `${path}/rotate-secret`, {}),
+    await send(fixture, owner, 'PATCH', `/v1/users/${member.userId}`, { role: 'viewer' }),
+    await send(fixture, owner, 'POST', '/v1/invitations', { role: 'owner' }),
+    await send(fixture, owner, 'POST', '/v1/keys', {}),
+    await send(fixture, owner, 'PATCH', '/v1/me', { current_password: PASSWORD, password: 'a wholly new password' }),
+    await send(fixture, null, 'POST', '/v1/invitations/accept', { ...accept, password: PASSWORD }),
+  ].map(({ status }) => status);
+
+  assert.deepEqual(statuses, [429, 200, 200, 200, 201, 201, 200, 201]);
 });
 
 test('entries are deleted after a year, a batch at a time', async () => {

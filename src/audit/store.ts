@@ -1,4 +1,5 @@
 import type { Sql } from '../db/database.ts';
+import type { ChangeLimit, CountedAs } from '../rules/accounts/change-limits.ts';
 import type { AuditAction } from './actions.ts';
 
 /** One change that an operator, a key or a user made. */
@@ -18,15 +19,16 @@ export type AuditRow = {
 };
 
 /** `keyHash`: SHA-256 of a deleted key, which is never shown; null for other changes. */
-type NewAuditRow = Omit<AuditRow, 'createdAt'> & { keyHash: Buffer | null };
+type NewAuditRow = Omit<AuditRow, 'createdAt'> & { keyHash: Buffer | null; countedAs: CountedAs };
 
 export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | null = null): Promise<void> {
   await sql.run({
     name: 'insert_audit_row',
     text: `
       insert into audit_log
-        (id, account_id, key_id, user_id, action, target_id, details, key_hash, address, request_id, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11::timestamptz, clock_timestamp()))`,
+        (id, account_id, key_id, user_id, action, target_id, details, key_hash, address, request_id,
+         counted_as, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::timestamptz, clock_timestamp()))`,
     values: [
       change.id,
       change.accountId,
@@ -38,27 +40,26 @@ export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | nu
       change.keyHash,
       change.address,
       change.requestId,
+      change.countedAs,
       now,
     ],
   });
 }
 
-/**
- * Seconds until the keys of an account may make another change:
- * until fewer than `limit` lie within 24 hours. 0 for now.
- * @param limit  1 or more
- */
-export async function secondsUntilFree(sql: Sql, accountId: string, limit: number): Promise<number> {
+/** Seconds until the account has fewer entries within 24 hours than the limit permits; 0 for now. */
+export async function secondsUntilFree(sql: Sql, accountId: string, limit: ChangeLimit): Promise<number> {
   const [row] = await sql.rows<{ seconds: number }>({
     name: 'audit_seconds_until_free',
     text: `
       select extract(epoch from created_at + interval '24 hours' - clock_timestamp())::float8 as seconds
       from audit_log
-      where account_id = $1 and key_id is not null
-      order by id desc
+      where account_id = $1 and created_at > clock_timestamp() - interval '24 hours'
+        and counted_as = any($3) and (key_id is not null or counted_as = 'event')
+        and ($4::text is null or key_id = $4) and ($5::text is null or address = $5)
+      order by created_at desc
       offset $2
       limit 1`,
-    values: [accountId, limit - 1],
+    values: [accountId, limit.most - 1, limit.countedAs, limit.keyId ?? null, limit.address ?? null],
   });
   return Math.max(0, row?.seconds ?? 0);
 }

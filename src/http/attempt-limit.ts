@@ -10,7 +10,8 @@ type Attempts = { count: number; sinceMs: number };
 /**
  * Limits attempts to guess: wrong tokens of the operator, and sign-ins. A client with too many in a minute is refused
  * for the rest of the minute, whatever it sends: an answer would tell that it is right. After too many of all clients
- * together, every client that has made one is refused. What was no wrong guess is taken back. Stores at most 10,000 clients and deletes the oldest first.
+ * together, every client that has made one is refused. What was no wrong guess is taken back. Stores at most 10,000
+ * clients and deletes the oldest first.
  */
 export class AttemptLimit {
   readonly #clients = new Map<string, Attempts>();
@@ -36,7 +37,7 @@ export class AttemptLimit {
     return this.#isOpen(this.#all) && this.#all.count >= this.#limits.maxOfAll ? this.#secondsLeft(this.#all) : null;
   }
 
-  /** Counts one more attempt of the client. Returns a function that takes it back, once, where it was no wrong guess. */
+  /** Counts one more attempt of the client. Returns what takes it back, where it was no wrong guess. */
   add(client: string): () => void {
     const attempts = this.#attemptsOf(client) ?? { count: 0, sinceMs: this.#monotonicMs() };
     if (!this.#clients.has(client) && this.#clients.size >= MAX_CLIENTS) {

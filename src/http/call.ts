@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import net from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CallerAccount } from '../accounts/account.ts';
+import type { Actor, CallerAccount } from '../accounts/account.ts';
 import { clientOf } from '../rules/network/client-address.ts';
 import { ApiError } from './api-error.ts';
 import type { OpenStreams } from './connections/open-streams.ts';
@@ -23,13 +23,7 @@ export function callOf(
     query: request.query,
     body: request.body,
     bodyText: request.context.bodyText,
-    actor: {
-      key: request.context.key,
-      sessionId: request.context.sessionId,
-      user: request.context.user,
-      address: addressOf(request),
-      requestId: request.id,
-    },
+    actor: actorOf(request),
     header: (name) => request.headers[name]?.toString() ?? null,
     signal,
     upload: {
@@ -45,6 +39,12 @@ export function callOf(
     memory: memoryOf(request, reply),
     note: (fields) => void Object.assign(request.context.notes, fields),
   };
+}
+
+/** Who makes a request, as far as it was authenticated. */
+export function actorOf(request: FastifyRequest): Actor {
+  const { key, sessionId, user } = request.context;
+  return { key, sessionId, user, address: addressOf(request), requestId: request.id };
 }
 
 /**

@@ -169,6 +169,14 @@ export type Route = Access & {
    * it shows what other keys of the account may not have.
    */
   replaysToSameKey?: boolean;
+  /** What the audit log has of each success; the target is the `id` in the path, else the account. */
+  event?:
+    | 'job.deleted'
+    | 'transcript.edited'
+    | 'audio_link.created'
+    | 'client_secret.created'
+    | 'session.created'
+    | 'session.ended';
   summary: string;
   /** Markdown for the API reference, in addition to the summary. */
   description?: string;

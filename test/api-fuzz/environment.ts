@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
+import { setupTokenOf } from '../../src/accounts/people/credentials/setup-token.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
+import { setupTokenOf } from '../../src/accounts/people/credentials/setup-token.ts';
 import type { Flow } from './harness/flow.ts';
 import { choose } from './harness/menu.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { WebSocket } from 'ws';
-import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
+import { setupTokenOf } from '../../src/accounts/people/credentials/setup-token.ts';
 import { flacSeconds } from '../../src/audio/media/stated-size.ts';
 import { STREAMING_TONE_MODEL, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';

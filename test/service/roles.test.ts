@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setupTokenOf } from '../../src/accounts/people/setup-token.ts';
+import { setupTokenOf } from '../../src/accounts/people/credentials/setup-token.ts';
 import type { Route } from '../../src/http/route.ts';
 import { type ApiRuntime, adminApiRoutes, apiRoutes } from '../../src/processes/roles/api-routes.ts';
 import { openService } from '../fixtures/service.ts';

@@ -18,6 +18,7 @@ export function sessionRoutes({ db, callers }: AccountsRuntime): Route[] {
     defineRoute({
       method: 'POST',
       path: PATH,
+      event: 'session.created',
       auth: 'key',
       scope: 'any',
       summary: 'Sign in with a key: begin a session of 12 hours, which the cookie of this answer names',
@@ -65,6 +66,7 @@ and must come from a page of the service itself. A repeated answer (\`Idempotenc
       path: PATH,
       auth: 'session',
       isForSuspended: true,
+      event: 'session.ended',
       summary: 'Sign out: end the session, at once on this node and within a second on every other',
       tag: TAG,
       schema: { answers: { 204: null } },

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { storedEmails } from '../../rules/accounts/email.ts';
-import { type GivenPassword, hashPassword } from './password.ts';
+import { type GivenPassword, hashPassword } from './credentials/password.ts';
 import { findHashOfEmail, findUserByHash, hasOtherSalt, lockEmail, type UserRow } from './user-store.ts';
 
 /**

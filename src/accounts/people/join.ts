@@ -79,6 +79,8 @@ export async function acceptInvitation(
     action: 'user.joined',
     targetId: user.id,
     details: { role: membership.role, invitation_id: invitation.id },
+    // The invitation counted already.
+    isDefence: true,
   });
   return membership;
 }

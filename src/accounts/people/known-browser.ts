@@ -2,8 +2,8 @@ import type { Sql } from '../../db/database.ts';
 import { storedEmails } from '../../rules/accounts/email.ts';
 import { readBrowserCookie, writeBrowserCookie } from '../../rules/network/session-cookie.ts';
 import { isHttps } from '../keys/sessions.ts';
+import { readSigned, signText } from './credentials/signed-text.ts';
 import type { PeopleRuntime } from './people-runtime.ts';
-import { readSigned, signText } from './signed-text.ts';
 import { findUser } from './user-store.ts';
 
 // A browser that has signed a user in is known for half a year. What it may: be let in with the right password while

@@ -104,7 +104,7 @@ export async function findUserOfEmail(sql: Sql, emails: readonly string[]): Prom
   return row ?? null;
 }
 
-/** The user whom an operator's invitation of this email to an account lets back in: one who has shown it, or a member. */
+/** The user whom an operator's invitation of this email lets back in: one who has shown it, or is in the account. */
 export async function findUserToRestore(
   sql: Sql,
   { emails, shard, accountId }: { emails: readonly string[]; shard: number; accountId: string },

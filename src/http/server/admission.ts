@@ -13,10 +13,11 @@ import {
   requireSession,
   requireUnsuspended,
 } from '../authentication.ts';
-import { addressOf } from '../call.ts';
+import { actorOf, addressOf } from '../call.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Route } from '../route.ts';
 import type { HttpMetrics } from './request-context.ts';
+import type { RecordEvent } from './routes.ts';
 
 /** What requests are admitted by. */
 type Admission = {
@@ -25,6 +26,7 @@ type Admission = {
   metrics: HttpMetrics;
   wrongTokens: AttemptLimit;
   idempotency?: IdempotencyKeys;
+  recordEvent?: RecordEvent;
 };
 
 /** The route of the request; undefined where there is none. @throws ApiError  400 for headers that no route accepts */
@@ -50,23 +52,26 @@ export async function admitRequest(
   admission: Admission,
 ): Promise<void> {
   if (endpoint.auth === 'none') return;
-  const { auth, wrongTokens, idempotency } = admission;
-  const client = guesserOf(addressOf(request));
-  if (endpoint.auth === 'admin') await admitOperator(request, auth, { client, wrongTokens });
+  const { idempotency } = admission;
+  if (endpoint.auth === 'admin') await admitOperator(request, admission);
   else await admitAccount(request, reply, endpoint, admission);
   request.context.idempotency = (await idempotency?.acquire(request.raw, request.context.account)) ?? null;
 }
 
 /** By the operator's token, or without one by the session of a user who is an operator. */
-async function admitOperator(
-  { raw, context }: FastifyRequest,
-  auth: Auth,
-  attempts: { client: string; wrongTokens: AttemptLimit },
-): Promise<void> {
-  const { method, url, rawHeaders } = raw;
+async function admitOperator(request: FastifyRequest, { auth, wrongTokens, recordEvent }: Admission): Promise<void> {
+  const { raw, context } = request;
+  const { method, url, rawHeaders, headers } = raw;
   const operator = await findOperator({ method: method!, url: url!, rawHeaders }, auth);
-  if (operator) Object.assign(context, operator);
-  else authenticateAdmin(rawHeaders, auth, attempts);
+  if (operator) return void Object.assign(context, operator);
+  try {
+    authenticateAdmin(rawHeaders, auth, { client: guesserOf(addressOf(request)), wrongTokens });
+  } catch (error) {
+    const isWrong =
+      headers.authorization !== undefined && error instanceof ApiError && error.type === 'unauthenticated';
+    if (isWrong) await recordEvent?.(actorOf(request), { action: 'admin_token.refused', accountId: '', targetId: '' });
+    throw error;
+  }
 }
 
 async function admitAccount(

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../accounts/account.ts';
 import { ApiError } from '../api-error.ts';
 import { callOf, contentLengthOf, continueBody, endOf, followKey, isRawAudio } from '../call.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
@@ -16,10 +17,23 @@ type RouteOptions = {
   /** Ends the streams of keys that end. Absent: such streams go on. */
   streams?: OpenStreams;
   bodyTimeoutMs: number;
+  /** Absent: no events are recorded. */
+  recordEvent?: RecordEvent;
 };
 
+/** Writes what happened to the audit log and to the service's log. */
+export type RecordEvent = (
+  actor: Actor,
+  event: {
+    action: NonNullable<Route['event']> | 'list.exported' | 'admin_token.refused';
+    accountId: string;
+    targetId: string;
+  },
+) => Promise<void>;
+
 /** Adds the routes to Fastify: bodies, validation, idempotency and handlers. */
-export function addRoutes(app: FastifyInstance, { routes, streams, bodyTimeoutMs }: RouteOptions): void {
+export function addRoutes(app: FastifyInstance, { bodyTimeoutMs, ...options }: RouteOptions): void {
+  const { routes } = options;
   app.register(async (scope) => {
     scope.addContentTypeParser('application/json', (_request: FastifyRequest, raw: IncomingMessage) =>
       readBody(raw, { contentLength: contentLengthOf(raw), timeoutMs: bodyTimeoutMs }),
@@ -30,17 +44,21 @@ export function addRoutes(app: FastifyInstance, { routes, streams, bodyTimeoutMs
       refuseEncoded(request);
       continueBody(request, reply);
     });
-    for (const endpoint of routes.filter((route) => !route.upload)) addRoute(scope, endpoint, streams);
+    for (const endpoint of routes.filter((route) => !route.upload)) addRoute(scope, endpoint, options);
   });
   app.register(async (scope) => {
     // The handler of an upload reads the body as a stream.
     scope.addContentTypeParser('*', async () => undefined);
     scope.addHook('preParsing', async (request) => refuseEncoded(request));
-    for (const endpoint of routes.filter((route) => route.upload)) addRoute(scope, endpoint, streams);
+    for (const endpoint of routes.filter((route) => route.upload)) addRoute(scope, endpoint, options);
   });
 }
 
-function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams | undefined): void {
+function addRoute(
+  scope: FastifyInstance,
+  endpoint: Route,
+  { streams, recordEvent }: Omit<RouteOptions, 'bodyTimeoutMs'>,
+): void {
   const { method, path, schema } = endpoint;
   if (endpoint.auth === 'key' && endpoint.scope === undefined) throw new Error(`${method} ${path} declares no scope`);
   const querySchema = strictSchema(schema.query);
@@ -70,12 +88,24 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
     },
     handler: async (request, reply) => {
       const over = endOf(reply);
-      const answer = await handle(callOf(request, reply, over.signal));
+      const call = callOf(request, reply, over.signal);
+      const answer = await handle(call);
+      const event = recordEvent && eventOf(endpoint, request, answer);
+      if (event) await recordEvent(call.actor, event);
       if (answer.upgrade) return upgradeRequest(request, reply, answer.upgrade);
       if (answer.stream) followKey(request, reply, { over, stream: answer.stream, streams });
       return await endLeaseAndSend(request, reply, answer);
     },
   });
+}
+
+/** What the audit log has of a request of an account that succeeded; null: nothing. */
+function eventOf({ event }: Route, { context, params }: FastifyRequest, { status, contentType }: Answer) {
+  const isExport = contentType?.startsWith('text/csv') ?? false;
+  const action = isExport ? ('list.exported' as const) : event;
+  if (action === undefined || status >= 300 || context.account === null) return null;
+  const accountId = context.account.id;
+  return { action, accountId, targetId: (params as { id?: string }).id ?? accountId };
 }
 
 /** Ends the lease of the request's Idempotency-Key, then sends the answer. */

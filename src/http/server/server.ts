@@ -17,7 +17,7 @@ import { allowOrigin, answerPreflight } from './cors.ts';
 import { answerMalformed } from './malformed-requests.ts';
 import { methodsAt } from './methods.ts';
 import { type HttpMetrics, logEndOfRequest, newRequestContext } from './request-context.ts';
-import { addRoutes, endLeaseAndSend } from './routes.ts';
+import { addRoutes, endLeaseAndSend, type RecordEvent } from './routes.ts';
 import { describeInvalid, type SchemaError } from './validation-errors.ts';
 import { lazyValidators } from './validators.ts';
 
@@ -31,6 +31,8 @@ export type ServerOptions = {
   idempotency?: IdempotencyKeys;
   /** Ends the streams of keys that end. Absent: such streams go on. */
   streams?: OpenStreams;
+  /** Absent: no events are recorded. */
+  recordEvent?: RecordEvent;
   /** Absent: none. */
   connections?: ConnectionLimits;
   /** Of answers that clients have not read. Absent: 64 MiB for an account, 256 MiB in all. */

@@ -147,6 +147,7 @@ function deleteRoute(api: JobsApi): Route {
     path: '/v1/jobs/:id',
     auth: 'key',
     scope: 'jobs:write',
+    event: 'job.deleted',
     summary: 'Erase a job: its transcript, metadata and audio',
     errors: ['conflict'],
     tag: 'Transcription',

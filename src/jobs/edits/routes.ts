@@ -60,6 +60,7 @@ export function editRoutes(deps: Runtime): Route[] {
       path: '/v1/jobs/:id/transcript',
       auth: 'key',
       scope: 'jobs:write',
+      event: 'transcript.edited',
       summary: "Edit the text of a completed job's segments, or name its speakers",
       description:
         'The original stays beside the edited version. All formats of the transcript show the edited version, unless they ' +

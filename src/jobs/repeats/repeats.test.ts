@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Account } from '../../../src/accounts/account.ts';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { TEST_ACTOR } from '../../../test/fixtures/caller.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { formOf, openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
+import type { Account } from '../../accounts/account.ts';
 import { deleteExpiredUploadRequests } from './repeat-store.ts';
 
 const fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '1' });

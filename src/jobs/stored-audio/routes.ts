@@ -73,6 +73,7 @@ function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioApi): Rou
     path: '/v1/jobs/:id/audio-link',
     auth: 'key',
     scope: 'jobs:read',
+    event: 'audio_link.created',
     summary: "Create a link that opens a job's stored audio without a key, for 15 minutes at most",
     tag: TAG,
     schema: {

@@ -101,6 +101,7 @@ function secretRoute(api: RealtimeApi): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/realtime/client_secrets',
+    event: 'client_secret.created',
     auth: 'key',
     scope: 'jobs:write',
     bucket: 'live',

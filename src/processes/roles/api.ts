@@ -1,13 +1,15 @@
 import type { AddressInfo } from 'node:net';
+import type { Actor } from '../../accounts/account.ts';
 import { Callers } from '../../accounts/keys/callers.ts';
 import { findEndedKey } from '../../accounts/keys/ended-key.ts';
 import { findUsableKeys } from '../../accounts/keys/usable-keys.ts';
 import { noWaysRoute } from '../../accounts/people/api/sign-in-routes.ts';
-import { setupTokenOf } from '../../accounts/people/setup-token.ts';
+import { setupTokenOf } from '../../accounts/people/credentials/setup-token.ts';
 import { hasUsers } from '../../accounts/people/user-store.ts';
 import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
+import { type AuditEvent, recordEvent } from '../../audit/events.ts';
 import { ADMIN_HOST } from '../../config/combinations.ts';
 import { publicCommand } from '../../config/public-command.ts';
 import { publicPage } from '../../config/public-page.ts';
@@ -122,6 +124,7 @@ function serverOptions({ config, order, db, log }: RoleContext, { idempotency, s
     limits: openLimits(db, limitsOfBuckets(config)),
     ...(idempotency && { idempotency }),
     ...(streams && { streams }),
+    recordEvent: (actor: Actor, event: AuditEvent) => recordEvent({ db, log }, actor, event),
     connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
     corsAllowedOrigins: config.corsAllowedOrigins,
     trustedProxies: config.trustedProxies,

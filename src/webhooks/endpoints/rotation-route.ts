@@ -39,6 +39,7 @@ export function rotateSecret({ db, clock, secretBox }: SecretsRuntime): Route {
           accountId: account.id,
           action: 'webhook.secret_rotated',
           targetId: id,
+          isDefence: true,
           details: { overlap_seconds },
         });
         if ((await store.wakeFirstAttempts(tx, account.shard, id)) > 0) notifyDeliveriesDue(tx, account.shard);

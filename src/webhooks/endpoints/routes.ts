@@ -187,7 +187,8 @@ function changeWebhook({ db, clock, readUrl, resolveUrl, storeHeaders }: Context
       const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
       const row = await db.transaction(async (tx) => {
         const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
-        await recordChange(tx, actor, changeOf(account, before.id, 'webhook.changed', details));
+        const isDefence = body.active === false;
+        await recordChange(tx, actor, { ...changeOf(account, before.id, 'webhook.changed', details), isDefence });
         // Deliveries may wait because the headers before could not be opened.
         const isWoken = change.headers && (await store.wakeFirstAttempts(tx, owner.shard, before.id)) > 0;
         if (isWoken) notifyDeliveriesDue(tx, owner.shard);

@@ -1474,7 +1474,7 @@ class AuditEntry(TypedDict):
     """operator: the token of the operator; user: a session of a user."""
     address: str
     """The peer of the connection; a proxy, where one is in front of the service."""
-    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled"]
+    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled", "session.created", "session.ended", "sign_in.failed", "admin_token.refused", "job.deleted", "transcript.edited", "audio_link.created", "client_secret.created", "list.exported"]
     account_id: str
     """The account that was changed; empty when all were."""
     target_id: str
@@ -2120,7 +2120,7 @@ class GetAdminAuditQuery(TypedDict):
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
-    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled"]]
+    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled", "session.created", "session.ended", "sign_in.failed", "admin_token.refused", "job.deleted", "transcript.edited", "audio_link.created", "client_secret.created", "list.exported"]]
 
 
 class PostAdminSecretsRotateBody(TypedDict):

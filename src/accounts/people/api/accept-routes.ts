@@ -7,15 +7,16 @@ import { normalEmail, storedEmails } from '../../../rules/accounts/email.ts';
 import { shardOf } from '../../../rules/shard.ts';
 import { sessionSchema } from '../../api/session-view.ts';
 import { findAccount } from '../../store.ts';
-import type { Attempts } from '../attempts.ts';
+import type { Attempts } from '../credentials/attempts.ts';
+import type { GivenPassword } from '../credentials/password.ts';
 import { findUserByPassword, hashForUser, requireOneSalt } from '../find-by-password.ts';
 import { findInvitation, type InvitationRow } from '../invitation-store.ts';
 import { acceptInvitation, type NewPerson, noInvitation } from '../join.ts';
 import { findKnownUserId } from '../known-browser.ts';
 import { deleteSessionsOfUser } from '../member-store.ts';
-import type { GivenPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
 import { requireOwnPage, wrongPassword } from '../sign-in.ts';
+import { recordingFailure } from '../sign-in-events.ts';
 import { findUserToRestore, replaceSignIn, type UserRow } from '../user-store.ts';
 import { answerWithSession } from './answer-with-session.ts';
 import {
@@ -96,13 +97,15 @@ password of a user who exists add the account to those of the user.`,
       const { email } = body;
       const knownUserId = await findKnownUserId(runtime, db, { email, header });
       const guesser = { address, email: normalEmail(email), knownUserId };
-      const { invitation, who } = await attempts.guess(guesser, async (onlyUserId) => {
+      const check = async (onlyUserId: string | null) => {
         const invitation = await openInvitation(db, body.token);
         requireInvited(invitation, email);
         return { invitation, who: await identify(runtime, invitation, { ...body, address, onlyUserId }) };
-      });
+      };
+      const attempt = { actor, email };
+      const { invitation, who } = await recordingFailure(runtime, attempt, () => attempts.guess(guesser, check));
       if ('person' in who) attempts.addWrong(guesser);
-      return await answerWithSession(runtime, { header, note }, async (tx) => {
+      return await answerWithSession(runtime, { actor, header, note }, async (tx) => {
         const membership = await acceptInvitation(tx, actor, { invitation, who });
         if ('user' in who && who.newPasswordHash) await replacePassword(tx, who.user, who.newPasswordHash);
         return membership;

@@ -5,6 +5,7 @@ import { knownBrowserCookie } from '../known-browser.ts';
 import type { Membership } from '../member-store.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
 import { startUserSession } from '../sign-in.ts';
+import { recordSignIn } from '../sign-in-events.ts';
 
 /**
  * Begins the session of a user, and returns the answer with its cookie, and the one of a known browser.
@@ -12,7 +13,7 @@ import { startUserSession } from '../sign-in.ts';
  */
 export async function answerWithSession(
   runtime: PeopleRuntime,
-  { header, note }: Pick<Call<unknown, unknown, unknown>, 'header' | 'note'>,
+  { actor, header, note }: Pick<Call<unknown, unknown, unknown>, 'actor' | 'header' | 'note'>,
   find: (tx: Sql) => Promise<Membership & { expiresAt?: Date }>,
 ) {
   const { db, callers } = runtime;
@@ -21,6 +22,7 @@ export async function answerWithSession(
     return { membership, ...(await startUserSession(tx, membership, header, membership.expiresAt)) };
   });
   callers.forgetAll();
+  await recordSignIn(runtime, actor, membership);
   const known = knownBrowserCookie(runtime, membership.userId, header);
   note({ user: membership.userId });
   return { status: 201 as const, body: showSession(session, membership), cookies: [cookie, known] };

@@ -7,10 +7,10 @@ import type { Account, Actor } from '../../account.ts';
 import { sessionSchema } from '../../api/session-view.ts';
 import { findSession, type SessionRow } from '../../keys/session-store.ts';
 import { findNames } from '../../store.ts';
-import type { Attempts } from '../attempts.ts';
+import type { Attempts } from '../credentials/attempts.ts';
+import { isPassword } from '../credentials/password.ts';
 import { hashForUser, requireOneSalt } from '../find-by-password.ts';
 import { accountOf, deleteSessionsOfUser, listMemberships } from '../member-store.ts';
-import { isPassword } from '../password.ts';
 import { type PeopleRuntime, requirePasswords, requireUser } from '../people-runtime.ts';
 import { holdChecked, isFresh } from '../sign-in.ts';
 import { findUser, holdUsers, type UserRow, updateUser } from '../user-store.ts';
@@ -104,7 +104,7 @@ function changeRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
         if (passwordHash !== null) {
           await deleteSessionsOfUser(tx, id, actor.sessionId);
           const change = { accountId: account.id, targetId: id, details: { password: true } };
-          await recordChange(tx, actor, { action: 'user.changed', ...change });
+          await recordChange(tx, actor, { action: 'user.changed', isDefence: true, ...change });
         }
         return row;
       });
@@ -128,7 +128,7 @@ function switchRoute(runtime: PeopleRuntime): Route {
     schema: { body: Type.Object({ account_id: Type.String() }), answers: { 201: sessionSchema } },
     async handle({ account, actor, body: { account_id: accountId }, header, note }) {
       const { id } = requireUser(actor);
-      return await answerWithSession(runtime, { header, note }, async (tx) => {
+      return await answerWithSession(runtime, { actor, header, note }, async (tx) => {
         await holdUsers(tx, [id]);
         const { expiresAt } = await requireOwnSession(tx, { account, actor });
         const membership = (await listMemberships(tx, id)).find((each) => each.accountId === accountId);

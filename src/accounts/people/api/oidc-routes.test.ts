@@ -14,7 +14,7 @@ import {
   setUp,
 } from '../../../../test/fixtures/people.ts';
 import { CLIENT, openOpenIdProvider, type Person } from '../../../../test/fixtures/servers/openid-provider.ts';
-import { setupTokenOf } from '../setup-token.ts';
+import { setupTokenOf } from '../credentials/setup-token.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
 const CALLBACK = `${ORIGIN}/v1/sign-in/oidc/callback`;

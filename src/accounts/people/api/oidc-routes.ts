@@ -3,13 +3,14 @@ import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, Type } from '../../../http/schema.ts';
 import { readSignInCookie, writeSignInCookie } from '../../../rules/network/session-cookie.ts';
 import { isHttps } from '../../keys/sessions.ts';
-import type { Attempts } from '../attempts.ts';
+import type { Attempts } from '../credentials/attempts.ts';
+import { isSetupToken, wrongSetupToken } from '../credentials/setup-token.ts';
 import { admitIdentity, type Refusal } from '../oidc/admit.ts';
 import type { Identity, Provider } from '../oidc/provider.ts';
 import { readState, type SignInState, STATE_SECONDS, writeState } from '../oidc/sign-in-state.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
-import { isSetupToken, wrongSetupToken } from '../setup-token.ts';
 import { requireOwnPage, startUserSession } from '../sign-in.ts';
+import { recordingFailure, recordSignIn } from '../sign-in-events.ts';
 import { tokenSchema } from './fields.ts';
 
 const TAG = 'Sign-in';
@@ -110,7 +111,8 @@ function callbackRoute(runtime: PeopleRuntime, attempts: Attempts, provider: Pro
       if (query.error === 'access_denied') return problem('cancelled', began);
       // What has no cookie of this service is no attempt: any page can make a browser come here without one.
       const guesser = { address: actor.address, email: null, knownUserId: null };
-      const identity = await attempts.guess(guesser, () => identify(runtime, provider, began, query)).catch(isNobody);
+      const confirm = () => attempts.guess(guesser, () => identify(runtime, provider, began, query));
+      const identity = await recordingFailure(runtime, { actor, email: null }, confirm).catch(isNobody);
       if (!identity) return problem('failed', began);
       // The way back comes from another site, without Origin: the session is of the address where the sign-in began.
       const headerHere = (name: string) => (name === 'origin' ? new URL(began.redirectUri).origin : header(name));
@@ -119,10 +121,11 @@ function callbackRoute(runtime: PeopleRuntime, attempts: Attempts, provider: Pro
           const membership = await admitIdentity(tx, actor, { identity, token: began.token });
           if (typeof membership === 'string') return membership;
           note({ user: membership.userId });
-          return await startUserSession(tx, membership, headerHere);
+          return { membership, ...(await startUserSession(tx, membership, headerHere)) };
         });
         if (typeof entered === 'string') return problem(entered, began);
         callers.forgetAll();
+        await recordSignIn(runtime, actor, entered.membership);
         return { status: 302, headers: { location: '/', 'set-cookie': entered.cookie } };
       } catch (error) {
         if (error instanceof ApiError && error.status < 500) return problem(problemOf(error), began);

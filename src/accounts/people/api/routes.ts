@@ -1,5 +1,5 @@
 import type { Route } from '../../../http/route.ts';
-import { Attempts } from '../attempts.ts';
+import { Attempts } from '../credentials/attempts.ts';
 import { Provider } from '../oidc/provider.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
 import { acceptRoutes } from './accept-routes.ts';

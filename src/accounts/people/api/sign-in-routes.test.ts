@@ -15,7 +15,7 @@ import {
   signIn,
   statusOf,
 } from '../../../../test/fixtures/people.ts';
-import { setupTokenOf } from '../setup-token.ts';
+import { setupTokenOf } from '../credentials/setup-token.ts';
 
 const errorOf = ({ status, body }: { status: number; body: { error: { type: string; param?: string } } }) => [
   status,
@@ -144,7 +144,10 @@ test('sign-ins with the right password are not limited', async () => {
   await using fixture = await openAccountFixture();
   await setUp(fixture);
 
-  for (let count = 0; count < 12; count++) await signIn(fixture, OWNER.email);
+  for (let count = 0; count < 12; count++) {
+    const answer = await send(fixture, null, 'POST', '/v1/sign-in', { email: OWNER.email, password: PASSWORD });
+    assert.equal(answer.status, 201);
+  }
 });
 
 test('after 60 wrong tokens in a minute an address is refused', async () => {

@@ -3,14 +3,15 @@ import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, nullable, type Static, Type } from '../../../http/schema.ts';
 import { normalEmail } from '../../../rules/accounts/email.ts';
 import { sessionSchema } from '../../api/session-view.ts';
-import type { Attempts } from '../attempts.ts';
+import type { Attempts } from '../credentials/attempts.ts';
+import { hashPassword } from '../credentials/password.ts';
+import { isSetupToken, wrongSetupToken } from '../credentials/setup-token.ts';
 import { findUserByPassword } from '../find-by-password.ts';
 import { makeFirstUser } from '../join.ts';
 import { findKnownUserId } from '../known-browser.ts';
-import { hashPassword } from '../password.ts';
 import { hasPasswords, type PeopleRuntime, requirePasswords } from '../people-runtime.ts';
-import { isSetupToken, wrongSetupToken } from '../setup-token.ts';
 import { firstMembership, holdChecked, requireOwnPage, wrongPassword } from '../sign-in.ts';
+import { recordingFailure } from '../sign-in-events.ts';
 import { hasUsers } from '../user-store.ts';
 import { answerWithSession } from './answer-with-session.ts';
 import {
@@ -102,7 +103,7 @@ function setupRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
       requireReadableEmail(email);
       const passwordHash = await hashPassword({ password: body.password, address: actor.address });
       const person = { email: normalEmail(email), proof: 'service', name, passwordHash, oidc: null } as const;
-      return await answerWithSession(runtime, { header, note }, (tx) =>
+      return await answerWithSession(runtime, { actor, header, note }, (tx) =>
         makeFirstUser(tx, actor, { person, accountName }),
       );
     },
@@ -130,12 +131,14 @@ function passwordRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
       const { address } = actor;
       const knownUserId = await findKnownUserId(runtime, db, { email: body.email, header });
       const guesser = { address, email: normalEmail(body.email), knownUserId };
-      const user = await attempts.guess(guesser, async (onlyUserId) => {
+      const check = async (onlyUserId: string | null) => {
         const { user } = await findUserByPassword(db, body.email, { password: body.password, address });
         if (!user || (onlyUserId !== null && user.id !== onlyUserId)) throw wrongPassword();
         return user;
-      });
-      return await answerWithSession(runtime, { header, note }, async (tx) => {
+      };
+      const attempt = { actor, email: body.email };
+      const user = await recordingFailure(runtime, attempt, () => attempts.guess(guesser, check));
+      return await answerWithSession(runtime, { actor, header, note }, async (tx) => {
         await holdChecked(tx, user);
         const membership = await firstMembership(tx, user.id);
         if (membership) return membership;

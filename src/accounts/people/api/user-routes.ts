@@ -75,7 +75,7 @@ function changeRoute({ db, callers }: PeopleRuntime): Route {
         if (role !== 'owner') await endOwnership(tx, actor, found);
         await setRole(tx, found, role);
         const change = { accountId: account.id, targetId: id, details: { role } };
-        await recordChange(tx, actor, { action: 'user.changed', ...change });
+        await recordChange(tx, actor, { action: 'user.changed', isDefence: true, ...change });
         return { ...found, role };
       });
       callers.forgetAll();

@@ -1,4 +1,4 @@
-import { readSigned, signText } from '../signed-text.ts';
+import { readSigned, signText } from '../credentials/signed-text.ts';
 
 /** What a sign-in by the provider began with; the browser keeps it in a cookie until it returns. */
 export type SignInState = {

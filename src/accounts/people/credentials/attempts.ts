@@ -1,6 +1,6 @@
-import { ApiError } from '../../http/api-error.ts';
-import { AttemptLimit } from '../../http/attempt-limit.ts';
-import { guesserOf } from '../../rules/network/client-address.ts';
+import { ApiError } from '../../../http/api-error.ts';
+import { AttemptLimit } from '../../../http/attempt-limit.ts';
+import { guesserOf } from '../../../rules/network/client-address.ts';
 
 // Wrong guesses per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address
 // does not keep the owner of an email out.
@@ -9,7 +9,9 @@ const PER_ADDRESS_AND_EMAIL = { maxOfClient: 10, maxOfAll: 600 };
 const PER_EMAIL = { maxOfClient: 100, maxOfAll: 600 };
 const PER_KNOWN = { maxOfClient: 10, maxOfAll: 600 };
 
-/** Who guesses. `email`: null where none is tried. `knownUserId`: whom the browser has signed in before; null: nobody. */
+/**
+ * Who guesses. `email`: null where none is tried. `knownUserId`: whom the browser has signed in before; null: nobody.
+ */
 export type Guesser = { address: string; email: string | null; knownUserId: string | null };
 
 // What a check throws for a wrong guess.
@@ -26,7 +28,7 @@ export class Attempts {
 
   /**
    * Checks a guess, unless there were too many wrong ones.
-   * @param check  `onlyUserId`: the only user who may be let in, because strangers may have used up the limit; null: any
+   * @param check  `onlyUserId`: the only user who may be let in, as strangers may have used up the limit; null: any
    * @throws ApiError  429, and what the check throws
    */
   async guess<Result>(
@@ -55,7 +57,7 @@ export class Attempts {
   }
 }
 
-/** A guess counts while it is checked, so that guesses at the same time are not more than the limit, and if it is wrong. */
+/** A guess counts if it is wrong, and while it is checked: guesses at the same time are not more than the limit. */
 async function count<Result>(counts: readonly Count[], check: () => Promise<Result>): Promise<Result> {
   const seconds = secondsToWait(counts);
   if (seconds > 0) throw tooMany(seconds);

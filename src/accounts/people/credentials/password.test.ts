@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../../http/api-error.ts';
 import { hashPassword, isPassword } from './password.ts';
 
 const by = (password: string, address = '192.0.2.7') => ({ password, address });

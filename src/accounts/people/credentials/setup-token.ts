@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../../http/api-error.ts';
 
 /**
  * The token by which the first user is made, shown at the start of the service while it has no users. It follows from

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../../http/api-error.ts';
 import { Attempts } from './attempts.ts';
 
 const EMAIL = 'ada@example.com';

@@ -1,8 +1,8 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { ApiError } from '../../http/api-error.ts';
-import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
-import { guesserOf } from '../../rules/network/client-address.ts';
+import { ApiError } from '../../../http/api-error.ts';
+import { openFairSemaphore } from '../../../platform/fair-semaphore.ts';
+import { guesserOf } from '../../../rules/network/client-address.ts';
 
 // The first choice of OWASP's Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, one lane.
 const COST = { memory: 19_456, passes: 2, parallelism: 1 };
@@ -10,8 +10,8 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 // Of the four threads of a process, so that the others serve files and names: at most 38 MiB at a time.
 const MAX_AT_ONCE = 2;
-// Of one client about a second of work, and ten clients' in all: whoever comes later is asked to try again. Clients take
-// turns, so that one with many sign-ins delays another's by the hashes under way.
+// Of one client about a second of work, and ten clients' in all: whoever comes later is asked to try again. Clients
+// take turns, so that one with many sign-ins delays another's by the hashes under way.
 const MAX_WAITING = { ofClient: 40, ofAll: 400 };
 const STORED = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,86})\$([A-Za-z0-9+/]{43})$/;
 
