@@ -2,6 +2,7 @@ import type { AudioStorage } from '../../src/audio/storage/storage.ts';
 import { readConfig } from '../../src/config/settings.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { type Log, openLog } from '../../src/platform/log.ts';
+import type { EngineFailure } from '../../src/rules/fault.ts';
 import { openSecretBox } from '../../src/webhooks/secrets/secrets.ts';
 import type { SimulatedServer } from './database.ts';
 import type { Receivers } from './receivers.ts';
@@ -31,6 +32,8 @@ export type Environment = {
    * Probability that the engine fails, takes longer than a lease lasts, or that its process freezes past its leases.
    */
   engineFaults: { fails: number; crawls: number; freezes: number };
+  /** Until when the engine of a process is away, by the process's slot, and what its calls do meanwhile. */
+  enginesAway: Map<string, { untilMs: number; failure: EngineFailure }>;
   /** Processes that froze in a call of the engine. */
   frozenCalls: number;
   /** Processes that have ended: the name under which they held leases, and the database's time of their end. */

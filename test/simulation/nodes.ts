@@ -1,7 +1,9 @@
 import { type Engine, EngineError } from '../../src/engines/engine.ts';
+import { EnginePresence } from '../../src/engines/presence/engine-presence.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
 import { type Clock, makeId } from '../../src/platform/clock.ts';
+import type { EngineFailure } from '../../src/rules/fault.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
 import { endDeliverers } from '../../src/webhooks/ownership/ownership-store.ts';
 import { stubText } from '../fixtures/live.ts';
@@ -90,7 +92,14 @@ function deliverer(actor: Actor, holder: string, clock: Clock, environment: Envi
 
 async function transcriber(actor: Actor, holder: string, clock: Clock, environment: Environment) {
   const db = environment.server.open(actor);
-  const engine = engineOf(actor, environment);
+  const engine = new EnginePresence(engineOf(actor, environment), {
+    clock,
+    log: logOf(environment),
+    probe: async () => {
+      if (awayOf(actor, environment)) throw failed({ kind: 'connection' });
+    },
+  });
+  void engine.watch(new AbortController().signal);
   return await startTranscriber({
     db,
     engines: { lite: engine, pro: engine },
@@ -104,7 +113,20 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
   });
 }
 
+/** What the engine of a process does instead of answering; null while it works. */
+function awayOf({ slot }: Actor, { enginesAway, simulator }: Environment): EngineFailure | null {
+  const away = enginesAway.get(slot);
+  return away && simulator.nowMs() < away.untilMs ? away.failure : null;
+}
+
+function failed(failure: EngineFailure): EngineError {
+  const type = failure.kind === 'timeout' ? 'engine_timeout' : 'engine_error';
+  return new EngineError(type, `The engine failed: ${failure.kind}.`, { failure });
+}
+
 function engineOf(actor: Actor, environment: Environment): Engine {
+  // A piece fails for good after three tries: the engine never fails twice in a row while it is there.
+  let hasFailed = false;
   const { simulator, server, calls } = environment;
   return {
     name: 'simulated',
@@ -126,7 +148,10 @@ function engineOf(actor: Actor, environment: Environment): Engine {
       const forget = onAbort(signal, actor, () => reject(signal.reason));
       simulator.after(actor, Math.min(ms, timeoutMs), () => {
         forget();
-        if (luck < fails) return reject(new EngineError('engine_error', 'The engine failed.'));
+        const away = awayOf(actor, environment);
+        if (away) return reject(failed(away));
+        hasFailed = luck < fails && !hasFailed;
+        if (hasFailed) return reject(failed({ kind: 'status', status: 500 }));
         const segment = {
           text: pcm.some((sample) => sample !== 0) ? `call ${number} of ${stubText(pcm)}` : `call ${number}`,
           startSeconds: 0,

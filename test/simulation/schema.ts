@@ -42,7 +42,7 @@ export const SIMULATION_SCHEMA = `
   create trigger note after delete on deliverers for each row execute function sim.note('deliverer');
   create trigger note after update on delivery_shards for each row execute function sim.note('shard');
   create trigger note after insert or update or delete on webhooks for each row execute function sim.note('webhook');
-  create trigger note after insert on job_pieces for each row execute function sim.note_piece();
+  create trigger note after insert on job_pieces for each row when (new.lease >= 0) execute function sim.note_piece();
   create trigger note after insert on events for each row execute function sim.note('event');
   create trigger note after insert on attempts for each row execute function sim.note('attempt')`;
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
+import type { EngineFailure } from '../../src/rules/fault.ts';
 import type { Random } from '../fixtures/random.ts';
 import { findViolations } from './checks/check-all.ts';
 import { Clients } from './clients.ts';
@@ -56,6 +57,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     receivers,
     calls: [],
     engineFaults: { fails: 0.05, crawls: 0.06, freezes: 0 },
+    enginesAway: new Map(),
     frozenCalls: 0,
     endedAtMs: new Map(),
     parents: [],
@@ -202,8 +204,22 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
     else if (luck < 0.63) node.actor.cutOffUntilMs = here.nowMs() + random.next() * 40_000;
     else if (luck < 0.75) node.actor.frozenUntilMs = here.nowMs() + random.next() * random.pick([15_000, 90_000]);
     else if (luck < 0.85) node.actor.clockOffsetMs = (random.next() - 0.5) * random.pick([10_000, 7_200_000]);
-    else if (luck < 0.92) stepClock();
+    else if (luck < 0.89) stepClock();
+    else if (luck < 0.96) engineGoesAway(node);
     else here.work(server.goAway(random.next() * 10_000), () => undefined);
+  }
+
+  /** Its server is gone, refuses or does not answer, its model cannot be loaded, or its processes die. */
+  function engineGoesAway({ actor }: Node): void {
+    const failure = random.pick<EngineFailure>([
+      { kind: 'connection' },
+      { kind: 'status', status: 503 },
+      { kind: 'timeout' },
+      { kind: 'start' },
+      { kind: 'died' },
+      { kind: 'piece' },
+    ]);
+    environment.enginesAway.set(actor.slot, { untilMs: here.nowMs() + random.next() * 60_000, failure });
   }
 
   function stepClock(): void {
@@ -239,6 +255,7 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
       environment.receivers.freezes = 0;
       server.faults = FAULTLESS;
       environment.engineFaults = { fails: 0, crawls: 0, freezes: 0 };
+      environment.enginesAway.clear();
     },
   };
 }

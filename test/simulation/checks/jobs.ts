@@ -4,6 +4,7 @@ import type { Run } from './run.ts';
 
 // Three attempts, and claims that find no attempt left: two of them may freeze or crash before the job has ended.
 const MOST_ATTEMPTS = 6;
+const MAX_ATTEMPTS = 3;
 
 /** Accepted jobs end once, under the lease of their worker, with exactly one event in the same transaction. */
 export function checkJobs(run: Run, report: (text: string) => void): void {
@@ -25,6 +26,7 @@ export function checkJobs(run: Run, report: (text: string) => void): void {
     if (ends.length !== 1) report(`jobs: ${id} ended ${ends.length} times`);
     checkMoves(id, changes, run, report);
     const [end] = ends;
+    if (end) checkFault(id, end, report);
     if (end) checkEvents(id, end, events.get(id) ?? [], report);
   }
 }
@@ -36,6 +38,7 @@ function checkMoves(
   report: (text: string) => void,
 ): void {
   let claim: Change | null = null;
+  let hasWaited = false;
   for (const change of changes) {
     const { before, after, atMs, slot } = change;
     if (!before || !after) continue;
@@ -54,6 +57,7 @@ function checkMoves(
       claim = change;
     } else if (before.state === 'processing' && after.state === 'queued') {
       const isHandedBack = slot === claim?.slot && after.attempts === before.attempts - 1;
+      hasWaited ||= isHandedBack;
       const hasHolderEnded = slot === 'parent' && endedAtMs.get(before.holder)! <= atMs;
       if (!isHandedBack && !hasHolderEnded && Date.parse(before.next_at) > atMs)
         report(`jobs: ${id} was taken from ${before.holder} by ${slot} while it was held`);
@@ -62,11 +66,18 @@ function checkMoves(
     } else if (['completed', 'failed'].includes(after.state) && before.state === 'processing') {
       if (slot !== claim?.slot) report(`jobs: ${id} was ended by ${slot}, while ${claim?.slot} held it`);
       const caller = calls[Number(/call (\d+)/.exec(after.transcript ?? '')?.[1])];
-      // A live session has segments of all processes that have had it.
-      if (!after.is_live && caller && caller.slot !== claim?.slot)
+      // A live session has segments of all processes that have had it, and so has a job that waited for an engine.
+      if (!after.is_live && !hasWaited && caller && caller.slot !== claim?.slot)
         report(`jobs: ${id} has the transcript of ${caller.slot}`);
     }
   }
+}
+
+/** The engines fail no piece three times while they work: only a job that was begun three times may fail by them. */
+function checkFault(id: string, { after }: Change, report: (text: string) => void): void {
+  const isByEngine = ['engine_error', 'engine_timeout'].includes(after.error_type);
+  if (isByEngine && after.attempts <= MAX_ATTEMPTS)
+    report(`jobs: ${id} failed although an engine could do it: ${after.error_message}`);
 }
 
 function checkEvents(id: string, end: Change, events: Change[], report: (text: string) => void): void {
