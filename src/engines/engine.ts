@@ -33,6 +33,8 @@ export type Transcript = {
   language: string | null;
   /** The text may lack the end of the piece: it is as long as the engine's limit for the piece's length. */
   isCut?: boolean;
+  /** The engine wrote errors during the call: the text may lack words. */
+  hasErrors?: boolean;
 };
 
 /** Samples of 16 bits, mono, 16 000 per second. */
@@ -47,6 +49,8 @@ export type TranscribeOptions = {
   keywords?: readonly string[];
   /** The language of the text, where it is not the spoken one: engines with the feature `translate` only. */
   translateTo?: 'en' | null;
+  /** For the log. */
+  jobId?: string;
   /** The call then fails with EngineError `engine_timeout`; the engine can be used again. */
   timeoutMs: number;
   /** Ends the call at once; it rejects with the signal's reason. */

@@ -9,7 +9,8 @@ export function sanitiseTranscript(given: Transcript | undefined, pieceSeconds: 
   if (!Array.isArray(given?.segments)) throw invalidTranscript();
   const language = typeof given.language === 'string' ? given.language : null;
   const segments = given.segments.map((segment) => sanitiseSegment(segment, pieceSeconds));
-  return { language, segments, ...(given.isCut === true && { isCut: true }) };
+  const marks = { ...(given.isCut === true && { isCut: true }), ...(given.hasErrors === true && { hasErrors: true }) };
+  return { language, segments, ...marks };
 }
 
 function sanitiseSegment(segment: Segment, pieceSeconds: number): Segment {

@@ -231,7 +231,7 @@ export class RunningSession {
       receivedBytes: row.durableBytes,
       nextNumber: row.segments + 1,
       journal: this.#entry,
-      openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords }),
+      openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords, jobId: job.id }),
       turn: () => this.#runtime.slices.turn(job.accountId),
       edit: editOf(job),
       warn: (warning) => this.#entry.warn(warning),

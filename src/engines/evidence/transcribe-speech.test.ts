@@ -34,7 +34,7 @@ function engineThat(says: Says, wish: EngineWish = {}): SpeechEngine & { given: 
 }
 
 /** Text as of usual speech: twelve letters a second. */
-const spoken: Says = (seconds) =>
+const spoken = (seconds: number): string =>
   'abc '.repeat(Math.round(seconds * 4)).replaceAll(/abc/g, (_, at: number) => word(at));
 const word = (at: number) => String.fromCharCode(97 + ((at / 4) % 26), 98 + ((at / 4) % 25), 99);
 
@@ -109,6 +109,52 @@ test('a text that is too short for its speech is replaced when the halves have m
   const heard = await hear(engine, 8, [[0, 8]]);
 
   assert.ok(heard.text.length > 60, heard.text);
+});
+
+test('a text that would do is too short where the engine wrote errors, and is tried again in halves', async () => {
+  const segment = (text: string, endSeconds: number) => ({
+    text,
+    startSeconds: 0,
+    endSeconds,
+    confidence: null,
+    words: [],
+  });
+  for (const hasErrors of [false, true]) {
+    const engine = engineThat((seconds) => {
+      const text = seconds > 3 ? 'and so' : spoken(seconds);
+      return { language: 'en', segments: [segment(text, seconds)], ...(seconds > 3 && hasErrors && { hasErrors }) };
+    });
+
+    const heard = await hear(engine, 3.5, [[0, 3.5]]);
+
+    assert.equal(heard.text === 'and so', !hasErrors);
+    assert.equal(engine.given.length, hasErrors ? 3 : 1);
+  }
+});
+
+test('audio with too little speech for a doubt is tried again where the engine wrote errors and gave no text', async () => {
+  const empty = (seconds: number) => ({ language: 'en', segments: [], ...(seconds > 3 && { hasErrors: true }) });
+  const engine = engineThat((seconds) => (seconds > 3 ? empty(seconds) : 'yes'));
+
+  const piece = noise(4).map((sample, at) =>
+    at > 1.8 * SAMPLE_RATE && at < 2.2 * SAMPLE_RATE ? sample : sample / 500,
+  );
+
+  const { transcript } = await transcribeSpeech(engine, piece, null, OPTIONS);
+
+  assert.match(transcript.segments[0]?.text ?? '', /yes/);
+});
+
+test('text that is as much as usual stays, though the engine wrote errors', async () => {
+  const engine = engineThat((endSeconds) => ({
+    language: 'en',
+    segments: [{ text: spoken(endSeconds), startSeconds: 0, endSeconds, confidence: null, words: [] }],
+    hasErrors: true,
+  }));
+
+  await hear(engine, 6, [[0, 6]]);
+
+  assert.equal(engine.given.length, 1);
 });
 
 test('the text of an engine that says the same of all audio stands once, and costs two more calls', async () => {

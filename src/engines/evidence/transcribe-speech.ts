@@ -34,7 +34,8 @@ const WITHOUT_TIMES = new WeakSet<SpeechEngine>();
 /**
  * Transcribes a piece of audio, and compares the text with the speech that was detected in it. Audio without speech
  * reaches no engine. Where the engine gives no text for speech, far too little, or text in a loop, the audio is
- * transcribed again in two halves, down to about 2 s. An engine without times transcribes phrase by phrase.
+ * transcribed again in two halves, down to about 2 s. After errors of the engine, less text is too little. An engine
+ * without times transcribes phrase by phrase.
  * @param speech   the detected speech in seconds from the start of the piece, sorted; null without a voice detector:
  *                 louder parts then take its place, and nothing is reported as untranscribed
  * @param options  of each call of the engine
@@ -136,10 +137,12 @@ class Hearing {
     if (transcript === null) return { ...this.nothing(), untranscribed: [hullOf(part.speech) ?? wholeOf(part)] };
     const text = textOf(transcript);
     const isRepeated = mayRepeat(text);
-    const amount = judgeAmount(text, { speechSeconds: totalSeconds(part.speech), audioSeconds: lengthOf(part) });
+    const { hasErrors = false } = transcript;
+    const speechSeconds = totalSeconds(part.speech);
+    const amount = judgeAmount(text, { speechSeconds, audioSeconds: lengthOf(part), hasErrors });
     // An engine that says the same of all audio gives no more with more calls.
     const isKnown = text !== '' && text === textOfWhole;
-    const isDoubtful = isRepeated || (amount === 'none' ? isSpoken(part) : amount !== 'enough');
+    const isDoubtful = isRepeated || (amount === 'none' ? hasErrors || isSpoken(part) : amount !== 'enough');
     const halves = isDoubtful && !isKnown ? halvesOf(part) : [];
     if (halves.length === 0) return settle(part, transcript, amount === 'none');
     const again = await this.#hearParts(halves, text);

@@ -200,10 +200,10 @@ class AgreementSegment implements LiveSegmentDecoder {
   }
 
   #optionsFor(piece: Pcm, signal: AbortSignal) {
-    const { language, prompt, keywords } = this.#decoder.asked;
+    const { language, prompt, keywords, jobId } = this.#decoder.asked;
     const timeoutMs = TIMEOUT.baseMs + (TIMEOUT.perAudioSecondMs * piece.length) / SAMPLE_RATE;
     const context = { ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) };
-    return { language, ...context, timeoutMs, signal };
+    return { language, ...context, ...(jobId !== undefined && { jobId }), timeoutMs, signal };
   }
 }
 

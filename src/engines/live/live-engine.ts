@@ -48,6 +48,8 @@ export type LiveDecoderOptions = {
   language: string | null;
   prompt?: string | undefined;
   keywords?: readonly string[] | undefined;
+  /** The session's job, for the log. */
+  jobId?: string | undefined;
 };
 
 /** A speech engine that gives text while somebody speaks. No state of the engine crosses the end of a segment. */

@@ -5,6 +5,8 @@ import type { PieceRequest } from './child-serve.ts';
 export type Call = {
   piece: Pcm;
   request: PieceRequest;
+  /** The job that asks, for the log. */
+  jobId: string | undefined;
   succeed(transcript: Transcript): void;
   fail(error: unknown): void;
   isOver(): boolean;
@@ -72,7 +74,7 @@ export function openCallQueue(): CallQueue {
   };
 }
 
-function openCall(piece: Pcm, { language, translateTo = null, timeoutMs, signal }: TranscribeOptions) {
+function openCall(piece: Pcm, { language, translateTo = null, jobId, timeoutMs, signal }: TranscribeOptions) {
   const { promise: answered, resolve, reject } = Promise.withResolvers<Transcript>();
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   let isOver = false;
@@ -93,6 +95,7 @@ function openCall(piece: Pcm, { language, translateTo = null, timeoutMs, signal 
   const call: Call = {
     piece,
     request: { language, translateTo },
+    jobId,
     succeed,
     fail,
     isOver: () => isOver,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { pino } from 'pino';
 import { asked, isEngineError } from '../../../test/fixtures/engine-conformance.ts';
 import { killChildren } from '../../../test/fixtures/processes/children.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { openLog } from '../../platform/log.ts';
 import type { EngineError } from '../engine.ts';
 import { ChildPool } from './child-pool.ts';
 
@@ -14,6 +14,7 @@ const long = new Int16Array(32_000);
 function openEnvironment() {
   let restarts = 0;
   let messages = 0;
+  const lines: string[] = [];
   const pool = new ChildPool({
     module: new URL('../../../test/fixtures/processes/greedy-child.ts', import.meta.url),
     settings: {},
@@ -21,12 +22,12 @@ function openEnvironment() {
     memoryMaxBytes: 300e6,
     slots: 1,
     startAdvice: 'Mend it.',
-    log: openLog('silent'),
+    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
     onRestart: () => void (restarts += 1),
     onMessages: () => void (messages += 1),
   });
   const counts = { restarts: () => restarts, messages: () => messages };
-  return { pool, ...counts, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
+  return { pool, lines, ...counts, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }
 
 test('a call that ends three processes by their memory limit fails, and another process answers the next', async () => {
@@ -50,12 +51,17 @@ test('a call whose process is killed is given to another process', async () => {
   assert.equal(fixture.restarts(), 1);
 });
 
-test('calls during which a process writes errors are counted', async () => {
+test('a call during which a process writes errors is counted, marked, and logged with its job', async () => {
   await using fixture = openEnvironment();
+  const marks: unknown[] = [];
 
-  for (const piece of [short, short.subarray(0, 8_000), short]) await fixture.pool.transcribe(piece, asked());
+  for (const piece of [short, short.subarray(0, 8_000), short]) {
+    marks.push((await fixture.pool.transcribe(piece, { ...asked(), jobId: 'job_1' })).hasErrors);
+  }
 
-  assert.equal(fixture.messages(), 1);
+  assert.deepEqual([fixture.messages(), marks], [1, [undefined, true, undefined]]);
+  const line = JSON.parse(fixture.lines[0]!);
+  assert.deepEqual([line.job_id, line.messages], ['job_1', 'Caught exception: too short']);
 });
 
 test('a process that is killed while it is idle counts as a restart', async () => {

@@ -127,26 +127,29 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
     const { answer, crash } = first;
     if (answer === null) this.#giveToAnother(call, crash);
     else if (answer.kind === 'done') {
-      await this.#reportMessages(child, call);
-      call.succeed(answer.transcript);
+      const hasErrors = await this.#reportMessages(child, call);
+      call.succeed(hasErrors ? { ...answer.transcript, hasErrors } : answer.transcript);
     } else call.fail(failedOnAudio(answerReason(answer)));
     return answer === null ? 'crashed' : 'answered';
   }
 
-  /** sherpa-onnx writes the exceptions of its decoders to stderr, and gives an empty text. */
-  async #reportMessages(child: Child, call: Call): Promise<void> {
+  /** sherpa-onnx writes the exceptions of its decoders to stderr, and gives an empty text. False without messages. */
+  async #reportMessages(child: Child, call: Call): Promise<boolean> {
     // Messages come by another pipe than answers.
     await turnOfTheLoop();
     const messages = child.takeMessages();
-    if (messages === '') return;
-    this.#settings.log.warn({ samples: call.piece.length, messages }, 'an engine wrote an error during a call');
+    if (messages === '') return false;
+    const found = { job_id: call.jobId, samples: call.piece.length, messages };
+    this.#settings.log.warn(found, 'an engine wrote an error during a call');
     this.#settings.onMessages?.();
+    return true;
   }
 
   /** The process may have ended for a reason of its own, such as a lack of memory. */
   #giveToAnother(call: Call, crash: unknown): void {
     call.deaths += 1;
-    this.#settings.log.warn({ cause: String(crash), deaths: call.deaths }, 'engine process ended during a call');
+    const found = { job_id: call.jobId, cause: String(crash), deaths: call.deaths };
+    this.#settings.log.warn(found, 'engine process ended during a call');
     if (this.#isClosing) call.fail(closed());
     else if (call.deaths >= DEATHS_MAX) call.fail(stoppedOnAudio(crash));
     else if (!call.isOver()) this.#queue.putBack(call);

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { judgeAmount, spokenLetters } from './text-amount.ts';
 
-const CASES: { text: string; speechSeconds: number; audioSeconds?: number; amount: string; why: string }[] = [
+type Case = {
+  text: string;
+  speechSeconds: number;
+  audioSeconds?: number;
+  hasErrors?: boolean;
+  amount: string;
+  why: string;
+};
+
+const CASES: Case[] = [
   { text: '', speechSeconds: 6, amount: 'none', why: 'no text' },
   { text: '♪ ♪ ♪ . …', speechSeconds: 6, amount: 'none', why: 'notes and full stops' },
   { text: 'Yes.', speechSeconds: 0.5, amount: 'enough', why: 'a short answer' },
@@ -29,10 +38,13 @@ const CASES: { text: string; speechSeconds: number; audioSeconds?: number; amoun
     amount: 'enough',
     why: 'a very short piece',
   },
+  { text: 'Yes, he', speechSeconds: 2, hasErrors: true, amount: 'little', why: 'a short text after errors' },
+  { text: 'Yes, he came home', speechSeconds: 2, hasErrors: true, amount: 'enough', why: 'a usual text after errors' },
 ];
 
-for (const { text, speechSeconds, audioSeconds = speechSeconds, amount, why } of CASES) {
-  test(`${why}: ${amount}`, () => assert.equal(judgeAmount(text, { speechSeconds, audioSeconds }), amount));
+for (const { text, speechSeconds, audioSeconds = speechSeconds, hasErrors, amount, why } of CASES) {
+  const heard = { speechSeconds, audioSeconds, ...(hasErrors && { hasErrors }) };
+  test(`${why}: ${amount}`, () => assert.equal(judgeAmount(text, heard), amount));
 }
 
 test('letters are counted as they are spoken', () => {

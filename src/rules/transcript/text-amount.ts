@@ -11,22 +11,31 @@ export type TextAmount =
 
 // Speech has some 11 letters a second between its pauses, at half its tempo 6; a text that ends after a third of its
 // piece has less than 4. Below 4 s of speech a single short word may be all that was said.
-const LEAST_PER_SECOND = 4;
-const LITTLE_FROM_SECONDS = 4;
+const LEAST = { perSecond: 4, fromSeconds: 4 };
+// Where the engine wrote errors, less than at half the tempo is little, however short the speech.
+const LEAST_AFTER_ERRORS = { perSecond: 6, fromSeconds: 0 };
 // Speech at three times its tempo has 35 letters a second. A model in a loop writes until its limit: 15 tokens a
 // second, of about four letters.
 const MOST_PER_SECOND = 40;
 const MUCH_FROM_SECONDS = 1;
 
-/** Compares a text with the seconds of detected speech, and with the length of the audio that it was made from. */
+/**
+ * Compares a text with the seconds of detected speech, and with the length of the audio that it was made from.
+ * @param hasErrors  the engine wrote errors while it made the text
+ */
 export function judgeAmount(
   text: string,
-  { speechSeconds, audioSeconds }: { speechSeconds: number; audioSeconds: number },
+  {
+    speechSeconds,
+    audioSeconds,
+    hasErrors = false,
+  }: { speechSeconds: number; audioSeconds: number; hasErrors?: boolean },
 ): TextAmount {
   const letters = spokenLetters(text);
   if (letters === 0) return 'none';
   if (letters > MOST_PER_SECOND * Math.max(audioSeconds, MUCH_FROM_SECONDS)) return 'much';
-  return speechSeconds >= LITTLE_FROM_SECONDS && letters < LEAST_PER_SECOND * speechSeconds ? 'little' : 'enough';
+  const least = hasErrors ? LEAST_AFTER_ERRORS : LEAST;
+  return speechSeconds >= least.fromSeconds && letters < least.perSecond * speechSeconds ? 'little' : 'enough';
 }
 
 /** A syllable or a word, which takes as long to say as some three letters. */
