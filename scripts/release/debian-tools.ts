@@ -13,8 +13,8 @@ const PROGRAMS = ['ffmpeg', 'ffprobe', 'bwrap'];
 const OF_SYSTEM = /^(ld-linux.*|lib(c|m|mvec|dl|pthread|rt|resolv|util|anl))\.so\.\d+$/;
 
 /**
- * Writes a folder for VERBATIM_TOOLS: ffmpeg and its sandbox with all their libraries, as the Debian of this machine has
- * them, for every system with the same or a newer C library. Only files that one of them loads.
+ * Writes a folder for VERBATIM_TOOLS: ffmpeg and its sandbox with all their libraries, as the Debian of this machine
+ * has them, for every system with the same or a newer C library. Only files that one of them loads.
  * Resolves to the packages that the files come from; `licences/` has their texts.
  */
 export async function writeTools(folder: string): Promise<DebianPackage[]> {

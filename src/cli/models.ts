@@ -8,13 +8,14 @@ import { CATALOGUE } from '../models/catalogue.ts';
 import { ModelError } from '../models/model.ts';
 import { list, type ModelsCommand, pull, remove } from '../models/pull/commands.ts';
 import { modelOrigins } from '../models/sources/origins.ts';
-import { dataFolder } from './data-folder.ts';
+import { dataFolder } from './running-folder.ts';
 
 /** `verbatim models`: needs no running service, it works on the folder of models. */
 export function define(command: Command, io: Io): void {
   command.addHelpText(
     'after',
-    '\nModels are kept in DATA_DIR/models; without DATA_DIR in that of the service or the demo that runs here. They come from the\nhub that HF_ENDPOINT names, and from the registries that pip and npm use.\n',
+    '\nModels are kept in DATA_DIR/models; without DATA_DIR in that of the service or the demo that runs here.\n' +
+      'They come from the hub that HF_ENDPOINT names, and from the registries that pip and npm use.\n',
   );
   addWebOption(command.command('list'), () => 'operator/models')
     .description('all models, with licence, languages, word error rate and size')

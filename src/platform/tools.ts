@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * Where the programs of system packages are. `folder` is a tree with bin/ and lib/ (or the same under usr/) with packages that were unpacked without root; null: only the system's own folders.
+ * Where the programs of system packages are. `folder` is a tree with bin/ and lib/ (or the same under usr/) with
+ * packages that were unpacked without root; null: only the system's own folders.
  */
 export type ToolPaths = { folder: string | null };
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What an id names: webhook, webhook of one job, webhook for alerts, event, delivery attempt, job, account, key, session, user, membership,
- * invitation, request, ledger entry, delivery row, audit entry.
+ * What an id names: webhook, webhook of one job, webhook for alerts, event, delivery attempt, job, account, key,
+ * session, user, membership, invitation, request, ledger entry, delivery row, audit entry.
  */
 export type IdPrefix =
   | ('wh' | 'whj' | 'wha' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses')

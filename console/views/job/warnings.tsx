@@ -14,6 +14,8 @@ const ADVICE: Record<Warning['code'], string> = {
   silent_channel: 'Check the recording if somebody should be heard on this channel.',
   audio_truncated: 'Send the complete file: its upload, download or recording was interrupted.',
   no_speech: 'Listen to the recording: it may be silent, or contain only music or noise.',
+  untranscribed: 'Listen to this part and write its text here, or transcribe again on another plan.',
+  repetition: 'Listen to this part: the engine repeated itself, and its text is probably wrong.',
   text_cut: 'Listen to this part and complete its text here, or transcribe again on another plan.',
   connection_lost: 'If more was said, start another session. A client can reconnect within resume_seconds.',
   audio_gap: 'Nothing to do: the client kept too little of its audio while it was cut off.',

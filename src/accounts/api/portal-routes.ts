@@ -1,5 +1,4 @@
 import { recordChange } from '../../audit/record.ts';
-import { publicPage } from '../../config/public-page.ts';
 import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -10,6 +9,7 @@ import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
 import { countPortalKeys, deleteEndedPortalKeys, insertKey } from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
+import { publicPage } from '../public-page.ts';
 import { lockAccount } from '../store.ts';
 
 const DEFAULT_SECONDS = 3_600;

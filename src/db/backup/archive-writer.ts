@@ -8,7 +8,10 @@ import type { Manifest } from './contents.ts';
 // Level 1 halves rows and WAV files already; higher levels take several times as long.
 const GZIP_LEVEL = 1;
 
-/** Writes the files of a backup one after another, as a tar archive that gzip has compressed, and remembers their hashes. */
+/**
+ * Writes the files of a backup one after another, as a tar archive that gzip has compressed, and remembers their
+ * hashes.
+ */
 export class ArchiveWriter {
   readonly #pack: Pack = pack();
   readonly #written: Promise<void>;

@@ -1,4 +1,5 @@
-// A webhook of an account has the prefix wh_, that for its alerts wha_. The webhook of one job has whj_, and the rest of the job's id.
+// A webhook of an account has the prefix wh_, that for its alerts wha_. The webhook of one job has whj_, and the rest
+// of the job's id.
 
 /** SQL of the condition for webhooks of accounts: those of jobs are not listed, and do not count. */
 export const IS_OF_ACCOUNT = "id like 'wh\\_%'";

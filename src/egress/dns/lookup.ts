@@ -1,7 +1,6 @@
 import dns from 'node:dns/promises';
 import { isNameServerAnswer } from '../../rules/network/name-servers.ts';
 import { isLocalName } from '../../rules/network/url-guard.ts';
-import { codeOf } from '../transport-error.ts';
 import { type HostsFile, openHostsFile } from './hosts-file.ts';
 
 /**
@@ -80,6 +79,6 @@ export async function askRootServers(): Promise<boolean> {
     await resolver.resolveNs('.');
     return true;
   } catch (cause) {
-    return isNameServerAnswer(codeOf(cause));
+    return isNameServerAnswer(cause);
   }
 }

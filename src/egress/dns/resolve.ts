@@ -1,5 +1,4 @@
 import { isNameServerAnswer } from '../../rules/network/name-servers.ts';
-import { codeOf } from '../transport-error.ts';
 import { askRootServers, type Lookup, openLookup } from './lookup.ts';
 
 /** A lookup in progress. */
@@ -116,7 +115,7 @@ export class Resolver {
     const looked = this.#lookup(hostname, abort.signal);
     looked.then(
       () => this.#noteAnswer(),
-      (cause) => isNameServerAnswer(codeOf(cause)) && this.#noteAnswer(),
+      (cause) => isNameServerAnswer(cause) && this.#noteAnswer(),
     );
     const addresses = Promise.race([looked, timedOut.promise]).finally(() => {
       clearTimeout(timer);

@@ -35,8 +35,8 @@ export function isPureTone(piece: Pcm): boolean {
 }
 
 /**
- * Every sine wave obeys x[n + lag] + x[n - lag] = c x[n] with a c of its frequency. The share of the energy that remains
- * with the best c.
+ * Every sine wave obeys x[n + lag] + x[n - lag] = c x[n] with a c of its frequency. The share of the energy that
+ * remains with the best c.
  */
 function residual(frame: Pcm, lag: number): number {
   let sums = 0;

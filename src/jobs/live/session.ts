@@ -338,8 +338,8 @@ export class LiveSession {
 }
 
 /**
- * How a session is divided for an engine: audio that is longer than its longest piece would be cut again, elsewhere with
- * each partial text. Where only the client ends segments, each is one text for it, however long.
+ * How a session is divided for an engine: audio that is longer than its longest piece would be cut again, elsewhere
+ * with each partial text. Where only the client ends segments, each is one text for it, however long.
  */
 export function segmentationFor({ maxPieceSeconds }: Pick<LiveEngine, 'maxPieceSeconds'>, asked: SegmentOptions) {
   const { endpointingMs } = asked;

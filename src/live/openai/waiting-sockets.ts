@@ -1,4 +1,6 @@
-/** Sockets that have not begun a session, of one account and of all: each may hold a message of 4 MiB that is not whole. */
+/**
+ * Sockets that have not begun a session, of one account and of all: each may hold a message of 4 MiB that is not whole.
+ */
 const MAX_OF_ACCOUNT = 10;
 const MAX_OF_ALL = 500;
 /** A socket without audio is closed after so long. */

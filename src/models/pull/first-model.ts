@@ -10,7 +10,9 @@ import { type PullProgress, pullModel } from './pull.ts';
 export type FirstModelOptions = {
   modelsDir: string;
   origins: ModelOrigins;
-  /** Folders with models of this machine: that of the installation, and the user's cache, which keeps what is fetched. */
+  /**
+   * Folders with models of this machine: that of the installation, and the user's cache, which keeps what is fetched.
+   */
   local: { shipped: string; cache: string };
   /** Whether a model that transcribes is wanted, or the voice detector alone. */
   wantsSpeech: boolean;

@@ -43,8 +43,8 @@ const STALL_MS = 30_000;
 const SPARE_BYTES = 200 * 2 ** 20;
 
 /**
- * Pulls a model into `<modelsDir>/<name>`, from the first of its sources that works. Resumes an earlier pull, checks the size and SHA-256 of each
- * file, and renames the folder when it is complete and synced.
+ * Pulls a model into `<modelsDir>/<name>`, from the first of its sources that works. Resumes an earlier pull, checks
+ * the size and SHA-256 of each file, and renames the folder when it is complete and synced.
  * @throws ModelError  that says what to do; the signal's reason
  */
 export async function pullModel(name: string, options: PullOptions): Promise<Pulled> {

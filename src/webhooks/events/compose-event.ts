@@ -15,7 +15,10 @@ type Emission = {
   now?: Date | null;
 };
 
-/** An event with its id, which follows from its job, and its body, for a statement that inserts it together with other changes. */
+/**
+ * An event with its id, which follows from its job, and its body, for a statement that inserts it together with other
+ * changes.
+ */
 export function composeEvent({ account, type, jobId, data, metadata, now = null }: Emission): NewEvent {
   const id = jobId !== null && isId('job', jobId) ? eventIdOfJob(jobId, type) : makeId('evt');
   const createdAt = now ?? new Date();

@@ -29,8 +29,8 @@ export type EventType = keyof typeof EVENT_CATALOGUE;
 export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as EventType[];
 
 /**
- * What an account is told of its webhooks. Webhooks do not subscribe to these: they go to the webhook for alerts, and are
- * in the account's list and stream of events.
+ * What an account is told of its webhooks. Webhooks do not subscribe to these: they go to the webhook for alerts, and
+ * are in the account's list and stream of events.
  */
 export const ALERT_TYPES = ['webhook.disabled', 'webhook.exhausted'] as const;
 

@@ -17,8 +17,9 @@ export type NewEvent = {
 
 const HASH = (prefix: string) => `left(encode(sha256(convert_to('${prefix}' || $eventId || id, 'UTF8')), 'hex'), 16)`;
 
-// SQL of ids that follow from the event's and the webhook's. That of a delivery has the time of the event's id, by which
-// it is told apart from one that sends the event again; that of its first attempt the time at which the event was created.
+// SQL of ids that follow from the event's and the webhook's. That of a delivery has the time of the event's id, by
+// which it is told apart from one that sends the event again; that of its first attempt the time at which the event was
+// created.
 const DELIVERY_ID = `'dl_' || substring($eventId::text from 5 for 10) || ${HASH('dl')}`;
 const ATTEMPT_ID = `'dlv_' || $eventTime::text || ${HASH('dlv')}`;
 

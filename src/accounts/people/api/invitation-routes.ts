@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { recordChange } from '../../../audit/record.ts';
-import { publicPage } from '../../../config/public-page.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { hashKey } from '../../../http/authentication.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../../http/pagination.ts';
@@ -12,6 +11,7 @@ import type { Role } from '../../../rules/accounts/roles.ts';
 import { isId } from '../../../rules/ids.ts';
 import { shardOf } from '../../../rules/shard.ts';
 import type { Actor } from '../../account.ts';
+import { publicPage } from '../../public-page.ts';
 import { lockAccount } from '../../store.ts';
 import * as store from '../invitation-store.ts';
 import { lockAsOwner, requireOperatorStill } from '../owners.ts';

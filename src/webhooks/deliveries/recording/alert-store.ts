@@ -16,8 +16,8 @@ export type AlertedWebhook = {
 type Found = AlertedWebhook & { wasExhausted: boolean };
 
 /**
- * The locked webhooks that the account is told of: those that are disabled, and those with used-up deliveries whose last
- * alert of this kind is at least `everyMs` old, which is stored.
+ * The locked webhooks that the account is told of: those that are disabled, and those with used-up deliveries whose
+ * last alert of this kind is at least `everyMs` old, which is stored.
  */
 export async function findAlerted(tx: Sql, { shard, disabled, exhausted, now, everyMs }: AlertQuery): Promise<Found[]> {
   return await tx.rows<Found>({

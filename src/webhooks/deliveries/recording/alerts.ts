@@ -19,8 +19,8 @@ type Failures = {
 };
 
 /**
- * Tells accounts, in the transaction that records the attempts, that a webhook was disabled, and that a delivery has used
- * up its attempts: by an event of the account, which also goes to its webhook for alerts.
+ * Tells accounts, in the transaction that records the attempts, that a webhook was disabled, and that a delivery has
+ * used up its attempts: by an event of the account, which also goes to its webhook for alerts.
  */
 export async function insertAlerts(tx: Sql, { shard, nowMs, disabled, exhausted }: Failures): Promise<void> {
   const lastOf = new Map(exhausted.filter(isOfEvents).map((attempt) => [attempt.webhookId, attempt]));

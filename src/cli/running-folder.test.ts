@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { dataFolder } from './data-folder.ts';
+import { dataFolder } from './running-folder.ts';
 
 test('without DATA_DIR a command works on the folder of the service or the demo that runs, or is the only one', () => {
   const before = process.cwd();

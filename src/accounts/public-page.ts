@@ -1,4 +1,4 @@
-import type { Config } from './settings.ts';
+import type { Config } from '../config/settings.ts';
 
 /**
  * The address of a page of the console: whole where PUBLIC_URL names the address of the service, which may differ from
