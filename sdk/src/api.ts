@@ -1836,6 +1836,21 @@ export interface Overview {
      */
     licence: string | null;
   }[];
+  /**
+   * The plans whose jobs wait for more than their turn.
+   */
+  waits: {
+    plan: 'lite' | 'pro';
+    /**
+     * What every transcriber lacks for the plan.
+     */
+    waiting_for: 'engine' | 'storage' | 'model';
+    since: string;
+    /**
+     * Queued jobs of the plan.
+     */
+    jobs: number;
+  }[];
 }
 export interface Node {
   id: string;

@@ -6,6 +6,7 @@ import { defineRoute, type Route } from '../http/route.ts';
 import { oneOf, type TSchema, Type } from '../http/schema.ts';
 import { countRunningJobs, type JobSummary, listJobSummaries } from '../jobs/operator-store.ts';
 import { measureJobBacklog } from '../jobs/queue/backlog-store.ts';
+import { countQueued, findWaits } from '../jobs/waiting/wait-store.ts';
 import { isId } from '../rules/ids.ts';
 import { JOB_STATES } from '../rules/jobs/job-state.ts';
 import { measureDeliveryBacklog } from '../webhooks/deliveries/backlog-store.ts';
@@ -46,7 +47,7 @@ function overviewRoute({ db, clock, version }: OperatorRuntime): Route {
     ...common('overview', 'Read what runs and waits, over all accounts'),
     schema: { answers: { 200: overviewSchema } },
     async handle() {
-      const [accounts, queue, processing, deliveries, webhooks, nodes, engines] = await Promise.all([
+      const [accounts, queue, processing, deliveries, webhooks, nodes, engines, waits] = await Promise.all([
         countAccounts(db),
         measureJobBacklog(db),
         countRunningJobs(db),
@@ -54,6 +55,7 @@ function overviewRoute({ db, clock, version }: OperatorRuntime): Route {
         countAllWebhooks(db),
         listNodes(db),
         showEngines(db),
+        showWaits(db),
       ]);
       const alive = nodes.filter(({ isAlive }) => isAlive);
       const body = {
@@ -65,10 +67,24 @@ function overviewRoute({ db, clock, version }: OperatorRuntime): Route {
         webhooks,
         nodes: { alive: alive.length, not_ready: alive.filter(({ ready }) => !ready).length },
         engines,
+        waits,
       };
       return { status: 200, body };
     },
   });
+}
+
+/** The plans whose jobs wait because no transcriber can work on them, with how many wait. */
+async function showWaits(db: Runtime['db']) {
+  const waits = await findWaits(db);
+  if (waits.length === 0) return [];
+  const queued = new Map((await countQueued(db)).map(({ plan, jobs }) => [plan, jobs]));
+  return waits.map(({ plan, waitingFor, since }) => ({
+    plan,
+    waiting_for: waitingFor,
+    since: since.toISOString(),
+    jobs: queued.get(plan) ?? 0,
+  }));
 }
 
 function nodesRoute({ db }: Runtime): Route {

@@ -2,7 +2,7 @@ import { PLAN_FEATURES } from '../engines/engine.ts';
 import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../http/schema.ts';
 import { JOB_ERROR_TYPES } from '../jobs/job.ts';
 import { PLANS } from '../rules/accounts/plan.ts';
-import { JOB_STATES } from '../rules/jobs/job-state.ts';
+import { JOB_STATES, WAITING_FOR } from '../rules/jobs/job-state.ts';
 import { webhookSchema } from '../webhooks/endpoints/view.ts';
 
 const count = (description?: string) => Type.Integer({ minimum: 0, ...(description && { description }) });
@@ -14,6 +14,13 @@ const engineSchema = Type.Object({
   languages: nullable(Type.Array(Type.String()), 'Null: any.'),
   features: Type.Array(oneOf(PLAN_FEATURES)),
   licence: nullable(Type.String(), 'Null when unknown.'),
+});
+
+const waitSchema = Type.Object({
+  plan: oneOf(PLANS),
+  waiting_for: oneOf(WAITING_FOR, { description: 'What every transcriber lacks for the plan.' }),
+  since: timeSchema,
+  jobs: count('Queued jobs of the plan.'),
 });
 
 /** What runs and waits, over all accounts. */
@@ -34,6 +41,7 @@ export const overviewSchema = Type.Object(
     webhooks: Type.Object({ active: count(), disabled: count() }),
     nodes: Type.Object({ alive: count('Reported themselves within 30 s.'), not_ready: count('Of those alive.') }),
     engines: Type.Array(engineSchema, { description: 'Of each plan, as a transcriber reported it last.' }),
+    waits: Type.Array(waitSchema, { description: 'The plans whose jobs wait for more than their turn.' }),
   },
   component('Overview', {
     now: '2026-11-21T09:30:00.000Z',
@@ -52,6 +60,7 @@ export const overviewSchema = Type.Object(
         licence: 'CC-BY-4.0',
       },
     ],
+    waits: [{ plan: 'pro', waiting_for: 'engine', since: '2026-11-21T09:27:12.000Z', jobs: 3 }],
   }),
 );
 

@@ -28,6 +28,7 @@ export default function OperatorView() {
         {(found) => (
           <>
             <Figures overview={found} />
+            {found.waits.length > 0 && <Waits waits={found.waits} />}
             <Engines engines={found.engines} />
           </>
         )}
@@ -127,6 +128,30 @@ function NodeState({ node: { alive, ready, reasons } }: { node: Node }) {
     <span>
       <Badge tone="bad">not ready</Badge> <small>{reasons.join(' ')}</small>
     </span>
+  );
+}
+
+const LACKS: Record<Overview['waits'][number]['waiting_for'], string> = {
+  engine: 'the engine does not work',
+  model: 'the engine has no model',
+  storage: 'the storage of the audio does not answer',
+};
+
+function Waits({ waits }: { waits: Overview['waits'] }) {
+  return (
+    <Section title="Waiting">
+      <Table
+        label="Plans whose jobs wait"
+        rows={waits}
+        keyOf={({ plan }) => plan}
+        columns={[
+          { head: 'Plan', cell: ({ plan }) => plan },
+          { head: 'Because', cell: ({ waiting_for }) => <Badge tone="bad">{LACKS[waiting_for]}</Badge> },
+          { head: 'Since', cell: ({ since }) => <Time at={since} /> },
+          { head: 'Jobs', cell: ({ jobs }) => <span className="figure">{jobs}</span> },
+        ]}
+      />
+    </Section>
   );
 }
 

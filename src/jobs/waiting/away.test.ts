@@ -73,6 +73,33 @@ test('jobs wait in their place while the engine is away, and complete when it is
   assert.deepEqual(started, started.toSorted());
 });
 
+test('while the engine of one node is away, another node transcribes every job', async () => {
+  await using fixture = await openJobFixture();
+  await using present = openSwitched('of the first node');
+  await using absent = openSwitched('of the second node');
+  absent.state.isAway = true;
+  const account = await fixture.account();
+  const ids: string[] = [];
+  for (let i = 0; i < 60; i++)
+    ids.push((await fixture.transcribe(account, wavFile(0.2), { async: 'true' })).json.id as string);
+
+  await fixture.startWorker(absent.presence, { concurrency: 4 });
+  await until('the second node to be without an engine', () => absent.presence.absence() !== null);
+  await fixture.startWorker(present.presence, { concurrency: 4 });
+  const jobs = await Promise.all(ids.map((id) => fixture.ended(account, id)));
+  const { attempts } = (
+    await fixture.db.rows<{ attempts: number }>({ text: 'select max(attempts) as attempts from jobs' })
+  )[0]!;
+
+  assert.deepEqual(
+    new Set(jobs.map(({ status, text }) => `${status} ${text}`)),
+    new Set(['completed of the first node']),
+  );
+  assert.equal(attempts, 1);
+  // Its places, once each: nothing more was claimed for it.
+  assert.ok(absent.state.calls <= 8, `${absent.state.calls} calls`);
+});
+
 /** An engine that transcribes one piece, and is away from then on. */
 function openOnce() {
   const engine = openFakeEngine({ says: 'first' });

@@ -1277,6 +1277,15 @@ class OverviewEnginesItem(TypedDict):
     """Null when unknown."""
 
 
+class OverviewWaitsItem(TypedDict):
+    plan: Literal["lite", "pro"]
+    waiting_for: Literal["engine", "storage", "model"]
+    """What every transcriber lacks for the plan."""
+    since: str
+    jobs: int
+    """Queued jobs of the plan."""
+
+
 class Overview(TypedDict):
     now: str
     version: str
@@ -1287,6 +1296,8 @@ class Overview(TypedDict):
     nodes: OverviewNodes
     engines: list[OverviewEnginesItem]
     """Of each plan, as a transcriber reported it last."""
+    waits: list[OverviewWaitsItem]
+    """The plans whose jobs wait for more than their turn."""
 
 
 class Node(TypedDict):
