@@ -1,3 +1,4 @@
+import { ALERT_TYPES } from '../../../src/webhooks/events/event-types.ts';
 import { SETTINGS } from '../environment.ts';
 import type { SentRequest } from '../receivers.ts';
 import type { Change } from '../schema.ts';
@@ -147,7 +148,7 @@ function checkLog(id: string, hasEnded: boolean, log: Change[], report: Report):
     report(`log: ${id} went on after ${statuses.join()}`);
 }
 
-/** An event goes once to every active webhook of its account, and to no other webhook. */
+/** An event goes once to every active webhook of its account, and to no other webhook; an alert to none of them. */
 export function checkFanOut(run: Run, report: Report): void {
   const { changes } = run;
   const webhooks = historyOfWebhooks(run);
@@ -157,10 +158,15 @@ export function checkFanOut(run: Run, report: Report): void {
     const delivered = (byEvent.get(event.after.id) ?? []).map(({ after }) => after.webhook_id as string);
     if (new Set(delivered).size !== delivered.length) report(`events: ${event.after.id} was put twice in the queue`);
     const span = { fromMs: Math.min(Date.parse(event.after.created_at), event.atMs), toMs: event.atMs };
+    const isAlert = ALERT_TYPES.includes(event.after.type);
     for (const { id, accountId } of webhooks.all()) {
       const isDelivered = delivered.includes(id);
       if (isDelivered && accountId !== event.after.account_id) report(`owners: ${id} got another account's event`);
       if (accountId !== event.after.account_id) continue;
+      if (isAlert) {
+        if (isDelivered) report(`events: ${id} got the alert ${event.after.id}`);
+        continue;
+      }
       if (!isDelivered && webhooks.isOn(id, span)) report(`events: ${id} did not get ${event.after.id}`);
       if (isDelivered && webhooks.isOff(id, span)) report(`events: ${id} is off and got ${event.after.id}`);
     }

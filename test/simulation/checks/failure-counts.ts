@@ -20,6 +20,10 @@ export function checkFailureCounts({ changes, isFaultless }: Run, report: Report
     const { before, after, transaction } = change;
     if (!after) gone.add(before.id);
     if (!before || !after) continue;
+    if (before.exhausted_alert_at !== after.exhausted_alert_at) {
+      checkAlerted(change, report);
+      continue;
+    }
     const key = `${transaction} ${after.id}`;
     counted.add(key);
     checkChange(change, { batch: attempts.get(key) ?? [], decidedWithinMs }, report);
@@ -30,6 +34,13 @@ export function checkFailureCounts({ changes, isFaultless }: Run, report: Report
     const endsWell = batch.some(({ after }) => after.status === 'succeeded');
     if (hasFailed && !endsWell && !counted.has(key) && !gone.has(id)) report(`streaks: ${id} has uncounted failures`);
   }
+}
+
+/** The account is told of a used-up delivery by a statement of its own, which counts nothing. */
+function checkAlerted({ before, after }: Change, report: Report): void {
+  const [count, expected] = [after.consecutive_failures, before.consecutive_failures];
+  if (count !== expected) report(`streaks: ${after.id} counts ${count} instead of ${expected}`);
+  if (after.active !== before.active) report(`streaks: ${after.id} was disabled by an alert`);
 }
 
 function checkChange(
