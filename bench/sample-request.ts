@@ -40,6 +40,7 @@ export function sampleAttempt(url: string, body: Buffer): Attempt {
       previousSecret: null,
       previousSecretEndsAt: null,
       headers: null,
+      include: ['text', 'segments'],
     },
     body,
     epoch: 0,

@@ -1357,6 +1357,10 @@ export interface WebhookWithSecret {
    * How many attempts may start in a second; null: no limit.
    */
   max_per_second: number | null;
+  /**
+   * The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`.
+   */
+  include: ('text' | 'segments')[];
   active: boolean;
   disabled_reason: ('manual' | 'consecutive_failures') | null;
   disabled_at: string | null;
@@ -1393,6 +1397,10 @@ export interface Webhook {
    * How many attempts may start in a second; null: no limit.
    */
   max_per_second: number | null;
+  /**
+   * The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`.
+   */
+  include: ('text' | 'segments')[];
   active: boolean;
   disabled_reason: ('manual' | 'consecutive_failures') | null;
   disabled_at: string | null;
@@ -1920,6 +1928,10 @@ export interface AccountWebhook {
    * How many attempts may start in a second; null: no limit.
    */
   max_per_second: number | null;
+  /**
+   * The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`.
+   */
+  include: ('text' | 'segments')[];
   active: boolean;
   disabled_reason: ('manual' | 'consecutive_failures') | null;
   disabled_at: string | null;
@@ -2682,6 +2694,12 @@ export interface PostWebhooksBody {
    * How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.
    */
   max_per_second?: number | null;
+  /**
+   * The parts of a job that the deliveries have, both by default. [] leaves out both; duplicates are folded.
+   *
+   * @maxItems 10
+   */
+  include?: ('text' | 'segments')[];
 }
 export interface GetWebhooksQuery {
   /**
@@ -2716,6 +2734,12 @@ export interface PatchWebhooksIdBody {
    * How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.
    */
   max_per_second?: number | null;
+  /**
+   * The parts of a job that the deliveries have, both by default. [] leaves out both; duplicates are folded.
+   *
+   * @maxItems 10
+   */
+  include?: ('text' | 'segments')[];
   active?: boolean;
 }
 export interface PostWebhooksIdRotateSecretBody {

@@ -90,6 +90,34 @@ test('a webhook with a limit of 5 per second is sent 13 events over two seconds,
   assert.ok(Math.min(...shortSpans) > 750, `started at ${startsMs.map((atMs) => atMs - startsMs[0]!).join()}`);
 });
 
+test('a webhook without text gets signed bodies that say so, the same at each attempt and in the log, until it is changed', async () => {
+  const { call, hook, received, entries } = await openHook({ include: [] }, () => ({ status: 503 }));
+
+  await call('POST', `${hook.path}/test`, { type: 'transcription.completed' });
+  const [first, second] = await received(3);
+  const [entry] = await entries(1, 'status=failed');
+  const logged = await call('GET', `${hook.path}/deliveries/${entry!.id}`);
+  const diagnosed = await call('POST', `${hook.path}/diagnose`, {
+    headers: Object.fromEntries(Object.entries(first!.headers).map(([name, value]) => [name, String(value)])),
+    body: String(first!.body),
+  });
+  const changed = await call('PATCH', hook.path, { include: ['text', 'text'] });
+  await call('POST', `${hook.path}/test`, { type: 'transcription.completed' });
+  const after = (await received(4)).at(-1)!;
+
+  verifyDelivery({ secret: hook.secret, headers: first!.headers, body: first!.body });
+  const { job } = JSON.parse(String(first!.body)).data;
+  assert.deepEqual(
+    [job.text, job.segments, job.text_omitted, job.segments_omitted],
+    [undefined, undefined, true, true],
+  );
+  assert.deepEqual([String(second!.body), logged.json.request.body], [String(first!.body), String(first!.body)]);
+  assert.equal(diagnosed.json.verdict, 'genuine');
+  assert.deepEqual(changed.json.include, ['text']);
+  const later = JSON.parse(String(after.body)).data.job;
+  assert.deepEqual([typeof later.text, later.segments_omitted], ['string', true]);
+});
+
 for (const type of EVENT_TYPES) {
   test(`a test of ${type} arrives, signed, with that type in header and body`, async () => {
     const { call, hook, received } = await openHook({});

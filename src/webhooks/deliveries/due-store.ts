@@ -24,7 +24,7 @@ export type ReadDeliveries = {
 };
 
 const SETTINGS = `w.url, w.secret, w.previous_secret as "previousSecret", w.previous_secret_ends_at as "previousSecretEndsAt",
-  w.consecutive_failures = 0 and w.has_succeeded as "isHealthy", w.max_per_second as "maxPerSecond", w.headers,
+  w.consecutive_failures = 0 and w.has_succeeded as "isHealthy", w.max_per_second as "maxPerSecond", w.headers, w.include,
   case when not w.active then 'inactive' when a.suspended_at is not null then 'suspended' else 'active' end as state`;
 const ACCOUNT = 'left join accounts a on a.shard = w.shard and a.id = w.account_id';
 
@@ -155,8 +155,10 @@ function nowOf(rows: Row[]): number | null {
 function settingsOf(row: Row): WebhookSettings {
   const { webhookId: id, shard } = row;
   if (row.url === null) return deletedWebhook({ id, shard });
-  const { state, isHealthy, maxPerSecond, url, secret, previousSecret, previousSecretEndsAt, headers } = row;
-  return { id, shard, state, isHealthy, maxPerSecond, url, secret, previousSecret, previousSecretEndsAt, headers };
+  const { state, isHealthy, maxPerSecond, url, secret, previousSecret, previousSecretEndsAt } = row;
+  const { headers, include } = row;
+  const secrets = { secret, previousSecret, previousSecretEndsAt };
+  return { id, shard, state, isHealthy, maxPerSecond, url, ...secrets, headers, include };
 }
 
 /** Settings of a webhook that is no longer there. */
@@ -172,6 +174,7 @@ export function deletedWebhook({ id, shard }: { id: string; shard: number }): We
     previousSecret: null,
     previousSecretEndsAt: null,
     headers: null,
+    include: [],
   };
 }
 

@@ -2,6 +2,7 @@ import { type Clock, makeId } from '../../platform/clock.ts';
 import { VERSION } from '../../platform/installation.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
 import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
+import { includedBody } from '../../rules/webhooks/included-body.ts';
 import { redacted, withoutServiceHeaders } from '../../rules/webhooks/own-headers.ts';
 import { delayBeforeAttemptMs, retryAfterOf } from '../../rules/webhooks/retry-schedule.ts';
 import type { PostReport } from '../http-client/attempt.ts';
@@ -43,8 +44,9 @@ export async function sendAttempt(
   options: SendOptions,
   isWithdrawn: () => boolean = () => false,
 ): Promise<FinishedAttempt | null> {
-  const { delivery, webhook, body } = attempt;
-  const signed = signedHeaders(attempt, options);
+  const { delivery, webhook } = attempt;
+  const body = includedBody(attempt.body, webhook.include);
+  const signed = signedHeaders({ ...attempt, body }, options);
   const own = withoutServiceHeaders(options.headerReader.headersOf(webhook.id, webhook.headers), signed);
   const headers = { ...signed, ...own };
   const { url, isHealthy } = webhook;

@@ -18,6 +18,7 @@ const ACTIVE: WebhookSettings = {
   isHealthy: true,
   maxPerSecond: null,
   headers: null,
+  include: ['text', 'segments'],
 };
 
 /**

@@ -1,6 +1,7 @@
 import { ApiError } from '../../http/api-error.ts';
-import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
+import { DOCUMENTED, nullable, oneOf, Type } from '../../http/schema.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
+import { INCLUDED_PARTS } from '../../rules/webhooks/included-body.ts';
 import { findHeaderProblem, MAX_OWN_HEADERS, type OwnHeaders } from '../../rules/webhooks/own-headers.ts';
 import { sealHeaders } from '../secrets/own-headers.ts';
 import type { SecretBox } from '../secrets/secrets.ts';
@@ -55,6 +56,13 @@ export const optionalFields = {
       Type.Integer({ minimum: 1, maximum: MAX_PER_SECOND }),
       'How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.',
     ),
+  ),
+  include: Type.Optional(
+    Type.Array(oneOf(INCLUDED_PARTS), {
+      maxItems: 10,
+      description:
+        'The parts of a job that the deliveries have, both by default. [] leaves out both; duplicates are folded.',
+    }),
   ),
 };
 

@@ -6,7 +6,18 @@ import type { Lookup } from '../../egress/dns/lookup.ts';
 
 const GOOD = { url: 'https://hooks.example.com/verbatim', events: ['transcription.completed'] };
 const EXPECTED_KEYS = [
-  ...['id', 'url', 'events', 'description', 'headers', 'max_per_second', 'active', 'disabled_reason', 'disabled_at'],
+  ...[
+    'id',
+    'url',
+    'events',
+    'description',
+    'headers',
+    'max_per_second',
+    'include',
+    'active',
+    'disabled_reason',
+    'disabled_at',
+  ],
   ...['consecutive_failures', 'failing_since', 'previous_secret_ends_at', 'created_at', 'updated_at'],
 ];
 

@@ -14,6 +14,7 @@ import { makeId } from '../../platform/clock.ts';
 import { type Plan, WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
 import type { UrlTarget } from '../../rules/network/url-guard.ts';
 import type { AccountRef } from '../../rules/shard.ts';
+import { INCLUDED_PARTS, type IncludedPart } from '../../rules/webhooks/included-body.ts';
 import type { OwnHeaders } from '../../rules/webhooks/own-headers.ts';
 import { dropWaiting } from '../deliveries/drop-store.ts';
 import { EVENT_TYPES, type EventType } from '../events/event-types.ts';
@@ -107,6 +108,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl, storeHeaders
           secret: secretBox.seal(id, secret),
           headers,
           maxPerSecond: body.max_per_second ?? null,
+          include: foldParts(body.include ?? INCLUDED_PARTS),
           now: new Date(clock.now()),
         });
         await recordChange(tx, actor, changeOf(account, id, 'webhook.created', { events: row.events }));
@@ -179,6 +181,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl, storeHeaders }: Context
         description: body.description,
         active: body.active,
         maxPerSecond: body.max_per_second,
+        include: body.include && foldParts(body.include),
         now: new Date(clock.now()),
       };
       if (change.url && !change.headers) requireSameOrigin(before, change.url);
@@ -246,6 +249,11 @@ function requireSameOrigin({ url, headerNames }: WebhookRow, newUrl: string): vo
 /** Each type once, in the order of EVENT_TYPES. */
 function foldEvents(events: readonly EventType[]): EventType[] {
   return EVENT_TYPES.filter((type) => events.includes(type));
+}
+
+/** Each part once, in the order of INCLUDED_PARTS. */
+function foldParts(parts: readonly IncludedPart[]): IncludedPart[] {
+  return INCLUDED_PARTS.filter((part) => parts.includes(part));
 }
 
 async function requireFreeWebhook(sql: Sql, owner: AccountRef, plan: Plan | null): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import type { AccountRef } from '../../rules/shard.ts';
+import type { IncludedPart } from '../../rules/webhooks/included-body.ts';
 import type { EventType } from '../events/event-types.ts';
 
 type DisabledReason = 'manual' | 'consecutive_failures';
@@ -15,6 +16,8 @@ export type WebhookRow = {
   headerNames: string[];
   /** How many attempts may start in a second; null: no limit. */
   maxPerSecond: number | null;
+  /** The parts of a job that its deliveries have. */
+  include: IncludedPart[];
   active: boolean;
   disabledReason: DisabledReason | null;
   disabledAt: Date | null;
@@ -30,7 +33,7 @@ export type WebhookRow = {
 export type StoredHeaders = { names: string[]; sealed: Buffer | null };
 
 /** The columns of `WebhookRow`. */
-export const COLUMNS = `id, url, events, description, header_names as "headerNames", max_per_second as "maxPerSecond", active,
+export const COLUMNS = `id, url, events, description, header_names as "headerNames", max_per_second as "maxPerSecond", include, active,
   disabled_reason as "disabledReason", disabled_at as "disabledAt", consecutive_failures as "consecutiveFailures",
   failing_since as "failingSince", previous_secret_ends_at as "previousSecretEndsAt", created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -46,7 +49,7 @@ export async function countWebhooks(tx: Sql, { shard, accountId }: AccountRef): 
 export async function insertWebhook(
   tx: Sql,
   { shard, accountId }: AccountRef,
-  webhook: Pick<WebhookRow, 'id' | 'url' | 'events' | 'description' | 'maxPerSecond'> & {
+  webhook: Pick<WebhookRow, 'id' | 'url' | 'events' | 'description' | 'maxPerSecond' | 'include'> & {
     secret: Buffer;
     headers: StoredHeaders;
     now: Date;
@@ -54,8 +57,8 @@ export async function insertWebhook(
 ): Promise<WebhookRow> {
   const rows = await tx.rows<WebhookRow>({
     text: `insert into webhooks (shard, account_id, id, url, events, description, secret, created_at, updated_at,
-        header_names, headers, max_per_second)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)
+        header_names, headers, max_per_second, include)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12)
       returning ${COLUMNS}`,
     values: [
       shard,
@@ -69,6 +72,7 @@ export async function insertWebhook(
       webhook.headers.names,
       webhook.headers.sealed,
       webhook.maxPerSecond,
+      webhook.include,
     ],
   });
   return rows[0]!;
@@ -111,6 +115,7 @@ type WebhookChange = {
   headers?: StoredHeaders | undefined;
   /** Null removes the limit. */
   maxPerSecond?: number | null | undefined;
+  include?: IncludedPart[] | undefined;
   now: Date;
 };
 
@@ -138,6 +143,7 @@ export async function updateWebhook(
         header_names = coalesce($10::text[], header_names),
         headers = case when $10::text[] is null then headers else $11::bytea end,
         max_per_second = case when $12::boolean then $13::smallint else max_per_second end,
+        include = coalesce($14::text[], include),
         updated_at = $9
       where shard = $1 and account_id = $2 and id = $3
       returning ${COLUMNS}`,
@@ -155,6 +161,7 @@ export async function updateWebhook(
       change.headers?.sealed ?? null,
       change.maxPerSecond !== undefined,
       change.maxPerSecond ?? null,
+      change.include ?? null,
     ],
   });
   return rows[0] ?? null;

@@ -1,5 +1,6 @@
 import { component, idSchema, nullable, oneOf, pageSchema, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { jobIdOfWebhook } from '../../rules/ids.ts';
+import { INCLUDED_PARTS } from '../../rules/webhooks/included-body.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import type { WebhookRow } from './store.ts';
 
@@ -12,6 +13,7 @@ export const WEBHOOK_EXAMPLE = {
   description: 'CRM',
   headers: ['Authorization'],
   max_per_second: 20,
+  include: ['text', 'segments'],
   active: true,
   disabled_reason: null,
   disabled_at: null,
@@ -34,6 +36,10 @@ const webhookFields = {
   description: nullable(Type.String()),
   headers: Type.Array(Type.String(), { description: 'Names of its custom headers. Their values are never shown.' }),
   max_per_second: nullable(Type.Integer(), 'How many attempts may start in a second; null: no limit.'),
+  include: Type.Array(oneOf(INCLUDED_PARTS), {
+    description:
+      'The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`.',
+  }),
   active: Type.Boolean(),
   disabled_reason: nullable(oneOf(['manual', 'consecutive_failures'])),
   disabled_at: nullable(timeSchema),
@@ -65,6 +71,7 @@ export function showWebhook(row: WebhookRow): Static<typeof webhookSchema> {
     description: row.description,
     headers: row.headerNames,
     max_per_second: row.maxPerSecond,
+    include: row.include,
     active: row.active,
     disabled_reason: row.disabledReason,
     disabled_at: row.disabledAt?.toISOString() ?? null,

@@ -13,7 +13,9 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { component, DOCUMENTED, nullable, oneOf, Type } from '../../http/schema.ts';
 import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import { isId } from '../../rules/ids.ts';
+import { includedBody } from '../../rules/webhooks/included-body.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
+import type { WebhookRow } from '../endpoints/store.ts';
 import { findEvent } from '../events/log-store.ts';
 import { listSealedOf } from '../secrets/sealed-store.ts';
 import type { SecretBox, SecretsRuntime } from '../secrets/secrets.ts';
@@ -117,7 +119,7 @@ export function diagnose({ db, secretBox, config }: SecretsRuntime): Route {
       const webhook = await webhookOr404(db, account, params.id);
       const receivedAt = readTime('received_at', received_at)?.getTime() ?? null;
       const secret = await readSecrets(db, account, webhook.id, secretBox);
-      const known = await readSent(db, account, webhook.id, { headers, headerPrefix });
+      const known = await readSent(db, account, webhook, { headers, headerPrefix });
       const explanation = explainSignature({ secret, headers, body, receivedAt, framework, headerPrefix, ...known });
       note({ webhook_id: webhook.id, verdict: explanation.verdict });
       return { status: 200, body: showExplanation(explanation) };
@@ -155,7 +157,7 @@ function openOrNull(box: SecretBox, webhookId: string, sealed: Buffer | null): s
 async function readSent(
   db: Database,
   account: Account,
-  webhookId: string,
+  { id: webhookId, include }: WebhookRow,
   { headers, headerPrefix }: { headers: Record<string, string | string[]>; headerPrefix: string },
 ): Promise<Pick<SignatureQuestion, 'sent' | 'answer'>> {
   const { shard } = account;
@@ -171,7 +173,7 @@ async function readSent(
   }
   const [eventId = ''] = [`${headerPrefix}Event-Id`, 'webhook-id'].flatMap((name) => headerValues(headers, name));
   const event = isId('evt', eventId) ? await findEvent(db, { shard, accountId: account.id, id: eventId }) : null;
-  return { sent: event && { headers: null, body: event.body } };
+  return { sent: event && { headers: null, body: includedBody(event.body, include) } };
 }
 
 function showExplanation({ difference, ...explanation }: SignatureExplanation) {

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import { newId, timeOfId } from '../../rules/ids.ts';
 import type { FailureReason } from '../../rules/webhooks/delivery-outcome.ts';
+import { INCLUDED_PARTS, type IncludedPart, includedBody } from '../../rules/webhooks/included-body.ts';
 import type { LoggedAttempt } from '../events/log-store.ts';
 
 /** One webhook's log; the caller has checked that the account owns the webhook. */
@@ -144,9 +145,10 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
 }
 
 async function findRecorded(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
-  const attempts = await sql.rows<LoggedExchange>({
+  const [found] = await sql.rows<LoggedExchange & { include: IncludedPart[] | null }>({
     text: `select ${ATTEMPT_COLUMNS}, a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
-        a.response_body as "responseBody", e.body as "requestBody"
+        a.response_body as "responseBody", e.body as "requestBody",
+        (select include from webhooks where shard = $1 and id = $2) as include
       from attempts a
       left join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = a.event_id and d.id = a.delivery_id
       left join events e on e.shard = $1 and e.id = a.event_id
@@ -154,7 +156,9 @@ async function findRecorded(sql: Sql, place: LogPlace, id: string): Promise<Logg
     // The id holds the time of creation, and that time selects the partition.
     values: [place.shard, place.webhookId, id, new Date(timeOfId(id))],
   });
-  return attempts[0] ?? null;
+  if (!found) return null;
+  const { include, ...entry } = found;
+  return { ...entry, requestBody: entry.requestBody && includedBody(entry.requestBody, include ?? INCLUDED_PARTS) };
 }
 
 async function findPending(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {

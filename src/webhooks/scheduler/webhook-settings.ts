@@ -1,3 +1,5 @@
+import type { IncludedPart } from '../../rules/webhooks/included-body.ts';
+
 /**
  * What becomes of a webhook's waiting deliveries. `active`: they are sent. `suspended`: they wait, as its account is
  * suspended. `inactive`: they are dropped, as it is disabled or deleted.
@@ -19,6 +21,7 @@ export type WebhookSettings = {
   previousSecretEndsAt: Date | null;
   /** The headers that its owner has set, as JSON, sealed; null without any. */
   headers: Buffer | null;
+  include: IncludedPart[];
 };
 
 /** The part that decides whether and in which order its deliveries start. */

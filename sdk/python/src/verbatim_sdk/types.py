@@ -950,6 +950,8 @@ class WebhookWithSecret(TypedDict):
     """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
     """How many attempts may start in a second; null: no limit."""
+    include: list[Literal["text", "segments"]]
+    """The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`."""
     active: bool
     disabled_reason: Literal["manual", "consecutive_failures"] | None
     disabled_at: str | None
@@ -975,6 +977,8 @@ class Webhook(TypedDict):
     """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
     """How many attempts may start in a second; null: no limit."""
+    include: list[Literal["text", "segments"]]
+    """The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`."""
     active: bool
     disabled_reason: Literal["manual", "consecutive_failures"] | None
     disabled_at: str | None
@@ -1356,6 +1360,8 @@ class AccountWebhook(TypedDict):
     """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
     """How many attempts may start in a second; null: no limit."""
+    include: list[Literal["text", "segments"]]
+    """The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`."""
     active: bool
     disabled_reason: Literal["manual", "consecutive_failures"] | None
     disabled_at: str | None
@@ -1882,6 +1888,8 @@ class PostWebhooksBody(TypedDict):
     """Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
     max_per_second: NotRequired[int | None]
     """How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit."""
+    include: NotRequired[list[Literal["text", "segments"]]]
+    """The parts of a job that the deliveries have, both by default. [] leaves out both; duplicates are folded."""
 
 
 class GetWebhooksQuery(TypedDict):
@@ -1901,6 +1909,8 @@ class PatchWebhooksIdBody(TypedDict):
     """Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
     max_per_second: NotRequired[int | None]
     """How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit."""
+    include: NotRequired[list[Literal["text", "segments"]]]
+    """The parts of a job that the deliveries have, both by default. [] leaves out both; duplicates are folded."""
     active: NotRequired[bool]
 
 

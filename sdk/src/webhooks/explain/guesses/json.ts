@@ -86,7 +86,7 @@ const JOB = keys(
   },
 );
 const WEBHOOK = keys(
-  'id url events description headers max_per_second active disabled_reason disabled_at consecutive_failures failing_since previous_secret_ends_at created_at updated_at',
+  'id url events description headers max_per_second include active disabled_reason disabled_at consecutive_failures failing_since previous_secret_ends_at created_at updated_at',
 );
 const EVENT = keys('id type created_at metadata data', { data: { job: JOB, webhook: WEBHOOK } });
 
