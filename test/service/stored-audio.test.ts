@@ -116,6 +116,36 @@ test('the stored audio of jobs, on a running service', { timeout: 170_000 }, asy
     await until('the expiry', async () => (await ask(null, 'GET', made.json.url)).status === 404);
   });
 
+  await t.test('a link ends with the key that made it, and opens nothing while the account is suspended', async () => {
+    const made = async (fields: object) => (await ask(account, 'POST', '/v1/keys', fields)).json as ServiceAccount;
+    const [revoked, kept] = [await made({}), await made({})];
+    const expiring = await made({ expires_at: new Date(Date.now() + 3_000).toISOString() });
+    const links: string[] = [];
+    for (const who of [revoked, expiring, kept])
+      links.push((await ask(who, 'POST', `/v1/jobs/${job.id}/audio-link`)).json.url);
+    const open = async () => await Promise.all(links.map(async (url) => (await ask(null, 'GET', url)).status));
+    const become = (action: 'suspend' | 'resume') =>
+      ask(null, 'POST', `/admin/v1/accounts/${account.id}/${action}`, {}, operator);
+    const operator = { authorization: `Bearer ${service.adminToken}` };
+    const before = await open();
+
+    await ask(account, 'DELETE', `/v1/keys/${revoked.id}`);
+    await until('the expiry of the key', async () => (await open())[1] === 404);
+    const ended = await open();
+    const suspended = await become('suspend');
+    const meanwhile = await open();
+    await become('resume');
+
+    assert.deepEqual(
+      [before, ended],
+      [
+        [200, 200, 200],
+        [404, 404, 200],
+      ],
+    );
+    assert.deepEqual([suspended.status, meanwhile, await open()], [200, [404, 404, 404], [404, 404, 200]]);
+  });
+
   await t.test('another account finds nothing', async () => {
     const asked = await Promise.all([
       ask(other, 'GET', audioPath),

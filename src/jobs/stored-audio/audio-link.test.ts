@@ -5,8 +5,9 @@ import { makeId } from '../../platform/clock.ts';
 import { openAudioLinks } from './audio-link.ts';
 
 const KEYS = Array.from({ length: 2 }, () => randomBytes(32).toString('base64'));
-const TARGET = { accountId: makeId('acct'), jobId: makeId('job') };
-const OTHER = { accountId: makeId('acct'), jobId: makeId('job') };
+const target = () => ({ accountId: makeId('acct'), keyId: makeId('key'), jobId: makeId('job') });
+const TARGET = target();
+const OTHER = target();
 const NOW = 1_790_000_000;
 
 test('a link names its job until it expires, to the second', () => {
@@ -22,18 +23,19 @@ test('a link names its job until it expires, to the second', () => {
 test('no part of a link can be changed', () => {
   const links = openAudioLinks(KEYS[0]!);
   const link = links.make(TARGET, NOW + 60);
-  const [job, account, expiry, signature] = link.split('.') as [string, string, string, string];
+  const [job, account, key, expiry, signature] = link.split('.') as [string, string, string, string, string];
   const forged = [
-    [OTHER.jobId, account, expiry, signature],
-    [job, OTHER.accountId, expiry, signature],
-    [job, account, String(NOW + 61), signature],
-    [job, account, expiry, links.make(OTHER, NOW + 60).split('.')[3]!],
+    [OTHER.jobId, account, key, expiry, signature],
+    [job, OTHER.accountId, key, expiry, signature],
+    [job, account, OTHER.keyId, expiry, signature],
+    [job, account, key, String(NOW + 61), signature],
+    [job, account, key, expiry, links.make(OTHER, NOW + 60).split('.')[4]!],
     // The same bytes, with other unused bits in the last character.
-    [job, account, expiry, withOtherBits(signature)],
-    [job, account, expiry, ''],
-    [job, account, expiry, 'A'.repeat(43)],
-    [job, account, expiry, signature, signature],
-    [account, job, expiry, signature],
+    [job, account, key, expiry, withOtherBits(signature)],
+    [job, account, key, expiry, ''],
+    [job, account, key, expiry, 'A'.repeat(43)],
+    [job, account, key, expiry, signature, signature],
+    [account, job, key, expiry, signature],
   ].map((parts) => parts.join('.'));
 
   assert.deepEqual(

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isId } from '../../rules/ids.ts';
 
-/** The job whose audio a link opens. */
-type Target = { accountId: string; jobId: string };
+/** The job whose audio a link opens, and the key, or a user's membership, that the link was made with. */
+type Target = { accountId: string; keyId: string; jobId: string };
 
 /** Makes and checks the links that open a job's audio without a key. */
 export type AudioLinks = {
@@ -13,7 +13,7 @@ export type AudioLinks = {
 };
 
 /**
- * Links that are signed with HMAC-SHA256: `<job>.<account>.<expiry>.<signature>`.
+ * Links that are signed with HMAC-SHA256: `<job>.<account>.<key>.<expiry>.<signature>`.
  * @param secretsKeysBase64  SECRETS_KEY, separated by commas: the first signs, all verify
  */
 export function openAudioLinks(secretsKeysBase64: string): AudioLinks {
@@ -23,19 +23,19 @@ export function openAudioLinks(secretsKeysBase64: string): AudioLinks {
   );
   const sign = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
   return {
-    make({ accountId, jobId }, expiresAtSeconds) {
-      const text = `${jobId}.${accountId}.${expiresAtSeconds}`;
+    make({ accountId, keyId, jobId }, expiresAtSeconds) {
+      const text = `${jobId}.${accountId}.${keyId}.${expiresAtSeconds}`;
       return `${text}.${sign(keys[0]!, text).toString('base64url')}`;
     },
     read(link, nowMs) {
-      const [, text = '', jobId = '', accountId = '', expiry = '', signature = ''] =
-        /^(([^.]+)\.([^.]+)\.(\d{1,12}))\.([\w-]{43})$/.exec(link) ?? [];
+      const [, text = '', jobId = '', accountId = '', keyId = '', expiry = '', signature = ''] =
+        /^(([^.]+)\.([^.]+)\.([^.]+)\.(\d{1,12}))\.([\w-]{43})$/.exec(link) ?? [];
       // Compared as text: the last character holds bits that decoding would ignore.
       const given = Buffer.from(signature);
       const isGiven = (key: Buffer) => timingSafeEqual(Buffer.from(sign(key, text).toString('base64url')), given);
       if (signature.length !== 43 || !keys.some(isGiven)) return null;
       if (Number(expiry) * 1000 <= nowMs || !isId('job', jobId) || !isId('acct', accountId)) return null;
-      return { accountId, jobId };
+      return { accountId, keyId, jobId };
     },
   };
 }

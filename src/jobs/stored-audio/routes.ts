@@ -1,3 +1,5 @@
+import type { CallerName, PermittedAccount } from '../../accounts/account.ts';
+import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, oneOf, Type, timeSchema } from '../../http/schema.ts';
@@ -85,12 +87,12 @@ function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioApi): Rou
       }),
       answers: { 201: linkSchema },
     },
-    async handle({ account, params, body: { expires_in: seconds = MAX_LINK_SECONDS } }) {
+    async handle({ account, actor, params, body: { expires_in: seconds = MAX_LINK_SECONDS } }) {
       const job = await jobHeadOr404(db, account, params.id);
       if (keptAudioKey(job, config) === null)
         throw new ApiError('conflict', 'The audio of this job is no longer stored.');
       const expiresAt = Math.floor(clock.now() / 1000) + seconds;
-      const link = audioLinks.make({ accountId: account.id, jobId: job.id }, expiresAt);
+      const link = audioLinks.make({ accountId: account.id, keyId: actor.key!.id, jobId: job.id }, expiresAt);
       const body = { url: `/v1/audio-links/${link}`, expires_at: new Date(expiresAt * 1000).toISOString() };
       return { status: 201, body };
     },
@@ -103,17 +105,32 @@ function openLinkRoute(api: StoredAudioApi, reads: OpenReads): Route {
     path: '/v1/audio-links/:link',
     auth: 'none',
     summary: 'Open a link to stored audio',
+    description: 'A link ends with the key that made it, and opens nothing while the account is suspended.',
     errors: ['range_not_satisfiable'],
     tag: TAG,
     schema: { params: Type.Object({ link: Type.String() }), answers: AUDIO_ANSWERS },
     async handle({ params, header }) {
       const target = api.audioLinks.read(params.link, api.clock.now());
-      if (target === null)
-        throw new ApiError('not_found', 'This link has expired, or was changed. Create another one.');
-      const account = { shard: shardOf(target.accountId), id: target.accountId };
-      return await answerAudio(api, reads, await jobHeadOr404(api.db, account, target.jobId), header);
+      if (target === null) throw linkEnded();
+      const { accountId, keyId, jobId } = target;
+      const account = await accountOfLink(api, { shard: shardOf(accountId), accountId, keyId });
+      return await answerAudio(api, reads, await jobHeadOr404(api.db, account, jobId), header);
     },
   });
+}
+
+/** The account whose key made a link. @throws ApiError  404 when the key may not read jobs any more */
+async function accountOfLink({ db }: JobsApi, caller: CallerName): Promise<PermittedAccount> {
+  try {
+    return await requireCurrentCaller(db, caller, 'jobs:read');
+  } catch (error) {
+    // Whoever opens a link has no key: why it ended is not for them.
+    throw error instanceof ApiError ? linkEnded() : error;
+  }
+}
+
+function linkEnded(): ApiError {
+  return new ApiError('not_found', 'This link has ended, or was changed. Create another one.');
 }
 
 function peaksRoute({ db }: JobsApi): Route {
