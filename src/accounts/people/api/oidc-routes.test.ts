@@ -129,6 +129,23 @@ test('a user with a password is known by an email that the provider has verified
   assert.equal(impostor.location, '/#sign-in=no_user');
 });
 
+test('a subject that no provider may send is a sign-in that failed', async () => {
+  await using service = await openEnvironment({});
+  const setup = setupTokenOf(SECRETS_KEY);
+
+  const failed = [
+    await service.signIn({ ...OLGA, sub: 'olga\0' }, { setup }),
+    await service.signIn({ ...OLGA, sub: 'o'.repeat(256) }, { setup }),
+  ];
+  const owner = await service.signIn({ ...OLGA, sub: 'o'.repeat(255) }, { setup });
+
+  assert.deepEqual(
+    failed.map(({ status, location }) => [status, location]),
+    Array.from({ length: 2 }, () => [302, '/#sign-in=failed']),
+  );
+  assert.equal(owner.location, '/');
+});
+
 test('an email that somebody has only typed leads the provider to nobody', async () => {
   await using service = await openEnvironment();
   const { fixture } = service;

@@ -16,6 +16,8 @@ export type Identity = {
 
 // As long as names that users give here.
 const MAX_NAME_CHARS = 200;
+// OpenID Connect Core allows 255 ASCII characters; PostgreSQL cannot store U+0000.
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 const SCOPE = 'openid email profile';
 // What the provider says of itself is asked again.
 const DISCOVERY_MS = 3_600_000;
@@ -63,6 +65,7 @@ export class Provider {
     const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
     const tokens = await client.authorizationCodeGrant(configuration, url, checks);
     const claims = tokens.claims()!;
+    if (!SUBJECT.test(claims.sub)) throw new Error('The claim sub is not 1 to 255 printable ASCII characters.');
     // Providers that put these claims in the ID token save the request.
     const more =
       claims['email'] === undefined ? await this.#askUserInfo(configuration, tokens.access_token, claims.sub) : {};
