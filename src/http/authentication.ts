@@ -134,9 +134,14 @@ export function requireUnsuspended(account: CallerAccount): asserts account is P
   throw new ApiError('suspended', 'The account is suspended; ask the operator of the service.');
 }
 
+/** Whether the key has one of the scopes. */
+export function hasScope(key: Caller['key'], scopes: Scope[]): boolean {
+  return scopes.some((scope) => permits(key.scopes, scope));
+}
+
 /** @throws ApiError  403, unless the key has one of the scopes */
 export function requireScope(key: Caller['key'], ...scopes: Scope[]): void {
-  if (scopes.some((scope) => permits(key.scopes, scope))) return;
+  if (hasScope(key, scopes)) return;
   throw new ApiError('missing_scope', `This needs the scope ${scopes.join(' or ')}, which the API key does not have.`, {
     extra: { required_scope: scopes[0] },
   });

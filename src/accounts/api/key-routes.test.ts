@@ -53,9 +53,14 @@ test('a key without scopes may do everything, absent or empty', async () => {
   assert.equal((await fixture.balance(absent.body.key)).statusCode, 200);
 });
 
-test('an action outside of the scopes is a 403 that names the scope, and counts against the rate limit', async () => {
-  await using fixture = await openAccountFixture({ balance: { count: 5, windowMs: 60_000 } });
-  const { key } = await fixture.account(1, { scopes: ['jobs:read'] });
+test('an action outside of the scopes is a 403 that names the scope, and takes nothing from the keys that have it', async () => {
+  const windowMs = 60_000;
+  await using fixture = await openAccountFixture({
+    balance: { count: 1, windowMs },
+    others: { count: 4, windowMs },
+  });
+  const { id, key } = await fixture.account(1, { scopes: ['jobs:read'] });
+  const { body: full } = await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, {});
 
   const balance = await fixture.balance(key);
   const keys = await fixture.askAs(key, 'POST', '/v1/keys', {});
@@ -64,8 +69,11 @@ test('an action outside of the scopes is a 403 that names the scope, and counts 
   const { error, required_scope } = balance.json();
   assert.deepEqual([error.type, error.code, required_scope], ['missing_scope', 403, 'usage:read']);
   assert.match(error.message, /usage:read/);
-  assert.equal(balance.headers['ratelimit-remaining'], '4');
+  assert.equal(balance.headers['ratelimit-remaining'], '3');
   assert.deepEqual([keys.status, keys.body.required_scope], [403, 'keys:write']);
+  assert.equal((await fixture.balance(full.key)).statusCode, 200);
+  const more = await Promise.all(Array.from({ length: 4 }, () => fixture.balance(key)));
+  assert.deepEqual(more.map(({ statusCode }) => statusCode).toSorted(), [403, 403, 429, 429]);
 });
 
 test('a key grants no scope that it lacks', async () => {

@@ -7,6 +7,7 @@ import {
   authenticate,
   authenticateAdmin,
   findOperator,
+  hasScope,
   type Limits,
   limitRate,
   requireScope,
@@ -86,12 +87,15 @@ async function admitAccount(
   const { account, key, sessionId } = Object.assign(request.context, caller);
   if (endpoint.auth === 'session') requireSession(sessionId);
   if (!endpoint.isForSuspended) requireUnsuspended(account);
-  const bucket = endpoint.bucket ?? 'default';
+  const scopes = endpoint.auth === 'key' && endpoint.scope !== 'any' ? [endpoint.scope].flat() : null;
+  const isPermitted = scopes === null || hasScope(key, scopes);
+  // A request without the scope counts as one of the others: it takes nothing from the keys that have it.
+  const bucket = (isPermitted && endpoint.bucket) || 'default';
   try {
     reply.headers(await limitRate(account, bucket, limits));
   } catch (error) {
     if (error instanceof ApiError && error.type === 'rate_limited') metrics.rateRefused(bucket);
     throw error;
   }
-  if (endpoint.auth === 'key' && endpoint.scope !== 'any') requireScope(key, ...[endpoint.scope].flat());
+  if (scopes !== null) requireScope(key, ...scopes);
 }
