@@ -91,7 +91,7 @@ function rethrowGone(cause: NodeJS.ErrnoException): never {
 
 function decodeArguments(track: number, filter: string | null): string[] {
   return [
-    ...['-nostdin', ...UNTRUSTED_INPUT, ...INPUT],
+    ...['-nostdin', '-filter_threads', '1', ...UNTRUSTED_INPUT, ...INPUT],
     ...['-map', `0:a:${track}`, '-vn', '-sn', '-dn', '-ar', String(SAMPLE_RATE)],
     ...(filter === null ? [] : ['-af', filter]),
     ...[...TIMED_OUTPUT, 'pipe:1'],

@@ -31,8 +31,11 @@ export type Sandboxed = {
   ended: Promise<SandboxExit>;
 };
 
-/** Threads count as processes: ffmpeg has about one for each stage of its pipeline. */
-const PROCESSES_MAX = 48;
+/**
+ * Threads count as processes: ffmpeg has about one for each stage of its pipeline. In bubblewrap all are threads of one
+ * process; in the weaker kinds each may be a process with as much memory as the limit allows.
+ */
+const PROCESSES_MAX = 16;
 const OPEN_FILES_MAX = 64;
 /**
  * Under root each sandbox runs as a user of its own that owns no files, because the limit of processes counts per user.

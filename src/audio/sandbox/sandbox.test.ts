@@ -83,7 +83,7 @@ for (const user of [...USERS, ...(isRoot ? USERS.map(behindHiddenProc) : [])]) {
     assert.equal(report.status.Seccomp, '2');
     assert.ok(!/\b0\b/.test(report.status.Uid!), `uid ${report.status.Uid}`);
     assert.equal(report.input, 'the upload');
-    assert.ok(report.started < 64, `${report.started} processes`);
+    assert.deepEqual([report.started, report.refused], [0, 'EPERM']);
   });
 
   test(`as ${user.name}, a video with its index at the end is decoded`, { skip: user.skip }, async () => {
@@ -219,6 +219,21 @@ test('where root cannot change the user, CPU time, memory and files are still li
   assert.match(shown, /Max address space +1073741824 /);
 });
 
+test('in bubblewrap a program gets no memory that outlives it or that its limit does not count', {
+  skip: USERS[0]!.skip,
+}, async () => {
+  const limits = { memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 7 };
+  for (const kind of ['--shmem=4096', '--queue', '--semaphore=1']) {
+    const order = { tools: TEST_TOOLS, program: findProgram(TEST_TOOLS, 'ipcmk')!, args: [kind], limits, input: null };
+    const { child, ended } = spawnSandboxed('bubblewrap', order);
+
+    const [message, { code }] = await Promise.all([text(child.stderr), ended]);
+
+    assert.equal(code, 1, kind);
+    assert.match(message, /Operation not permitted/);
+  }
+});
+
 type Report = {
   read: string[];
   written: string[];
@@ -230,6 +245,8 @@ type Report = {
   status: Record<string, string>;
   input: string;
   started: number;
+  /** The code with which no further process was started. */
+  refused: string | null;
 };
 
 /** A data directory of that user's service, with everything that a decoder must not reach. */

@@ -5,16 +5,24 @@ type Machine = { audit: number; calls: number[]; clone: number };
 
 // From asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). Calls that neither a decoder nor the C library needs:
 // sockets of any family (network namespaces do not cover vsock), namespaces and mounts, other processes' memory, keys,
-// BPF, modules, and parts of the kernel with a history of sandbox escapes.
+// BPF, modules, parts of the kernel with a history of sandbox escapes, and what takes memory that the limit of the
+// process does not count: further processes, shared memory and queues.
 const OLD_CALLS = {
   // socket, ptrace, pivot_root, mount, umount2, init_module, kexec_load, add_key, request_key, keyctl, unshare,
   // perf_event_open, open_by_handle_at, setns, process_vm_readv, process_vm_writev, kcmp, finit_module,
-  // kexec_file_load, bpf, userfaultfd
-  x64: [41, 101, 155, 165, 166, 175, 246, 248, 249, 250, 272, 298, 304, 308, 310, 311, 312, 313, 320, 321, 323],
-  arm64: [198, 117, 41, 40, 39, 105, 104, 217, 218, 219, 97, 241, 265, 268, 270, 271, 272, 273, 294, 280, 282],
+  // kexec_file_load, bpf, userfaultfd, shmget, semget, msgget, memfd_create; on x64 fork, vfork
+  x64: [
+    41, 101, 155, 165, 166, 175, 246, 248, 249, 250, 272, 298, 304, 308, 310, 311, 312, 313, 320, 321, 323, 29, 64, 68,
+    319, 57, 58,
+  ],
+  arm64: [
+    198, 117, 41, 40, 39, 105, 104, 217, 218, 219, 97, 241, 265, 268, 270, 271, 272, 273, 294, 280, 282, 194, 190, 186,
+    279,
+  ],
 };
-// io_uring (3), open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_getfd, mount_setattr: the same on both.
-const NEW_CALLS = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442];
+// io_uring (3), open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_getfd, mount_setattr, memfd_secret: the
+// same on both.
+const NEW_CALLS = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 447];
 const CLONE3 = 435;
 
 const MACHINES: Partial<Record<NodeJS.Architecture, Machine>> = {
@@ -24,6 +32,8 @@ const MACHINES: Partial<Record<NodeJS.Architecture, Machine>> = {
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET of linux/sched.h. */
 const CLONE_NAMESPACES = 0x7e020000;
+/** CLONE_THREAD: with the memory of the process. */
+const CLONE_THREAD = 0x00010000;
 /** Marks numbers of the x32 ABI, which differ from those above. */
 const X32_BIT = 0x40000000;
 
@@ -64,9 +74,11 @@ export function systemCallFilter(architecture: NodeJS.Architecture = process.arc
     ...machine.calls.flatMap((number) => whenEqual(number, refuse(EPERM))),
     // A filter cannot read the flags of clone3, which lie in memory. After ENOSYS the C library uses clone.
     ...whenEqual(CLONE3, refuse(ENOSYS)),
-    [JUMP_EQUAL, 0, 3, machine.clone],
+    // Threads only.
+    [JUMP_EQUAL, 0, 4, machine.clone],
     [LOAD, 0, 0, AT.firstArgument],
-    [JUMP_ANY_BIT, 0, 1, CLONE_NAMESPACES],
+    [JUMP_ANY_BIT, 1, 0, CLONE_NAMESPACES],
+    [JUMP_ANY_BIT, 1, 0, CLONE_THREAD],
     [RETURN, 0, 0, refuse(EPERM)],
     [RETURN, 0, 0, ALLOW],
   ];
