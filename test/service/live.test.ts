@@ -446,7 +446,9 @@ const HEARD = {
 };
 
 test('a speech server that refuses costs the text of one segment, and one that is slow makes the session late', async () => {
-  await using engine = await openSpeechServer({ status: 400, body: '{}' });
+  await using engine = await openSpeechServer(HEARD);
+  // Each of six tries is followed by a probe, which passes.
+  for (let tries = 0; tries < 6; tries++) engine.answerNext({ status: 400, body: '{}' }, HEARD);
   await using service = await openService({ ENGINE_LITE: `openai:${engine.baseUrl}`, AUDIO_RETENTION_HOURS: '0' });
   const { begin } = apiOf(service, await service.account({ plan: 'lite' }));
   const { client } = await begin();
@@ -473,6 +475,46 @@ test('a speech server that refuses costs the text of one segment, and one that i
   assert.deepEqual(job.warnings.map(({ code }: { code: string }) => code).sort(), ['behind', 'segment_failed']);
   assert.deepEqual([job.status, job.text], ['completed', 'heard']);
 });
+
+for (const end of ['finishes', 'does not come back']) {
+  test(`a session whose engine goes away has all its text when the engine is back, though its client ${end}`, async () => {
+    await using engine = await openSpeechServer(HEARD);
+    await using service = await openService({ ENGINE_LITE: `openai:${engine.baseUrl}`, AUDIO_RETENTION_HOURS: '0' });
+    const { begin, call } = apiOf(service, await service.account({ plan: 'lite' }));
+    const { created, client } = await begin({ resume_seconds: 0 });
+    await client.connect();
+    const jobWith = (what: string, value: string) =>
+      until(`the job with ${what} ${value}`, async () => {
+        const { json } = await call('GET', `/v1/jobs/${created.id}`);
+        return json[what] === value && json;
+      });
+    const first = client.next('segment');
+    client.send(tone('hello'));
+    client.send(SILENCE);
+    await first;
+
+    engine.answerAll('hang up');
+    const calls = engine.requests.length;
+    const acknowledged = client.next('ack', ({ offset }) => offset === client.audio.length);
+    client.send(tone('world'));
+    client.send(SILENCE);
+    await acknowledged;
+    await until('two tries', () => engine.requests.length > calls + 3);
+    const done = end === 'finishes' ? client.finish() : null;
+    if (done === null) {
+      client.cut();
+      await jobWith('waiting_for', 'engine');
+    }
+    engine.answerAll(HEARD);
+    await done;
+    const job = await jobWith('status', 'completed');
+
+    assert.equal(job.text, 'heard heard');
+    const codes = job.warnings.map(({ code }: { code: string }) => code);
+    assert.equal(codes.includes('segment_failed'), false);
+    assert.equal(codes.includes('connection_lost'), done === null);
+  });
+}
 
 test('a segment during which the process of its engine is killed twice has the text that it would have had', async () => {
   const streaming = { ENGINE_LIVE_PRO: `sherpa-onnx:${STREAMING_TONE_MODEL}` };

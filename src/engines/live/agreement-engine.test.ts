@@ -5,6 +5,7 @@ import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { EngineError, SAMPLE_RATE } from '../engine.ts';
+import { EngineAwayError } from '../presence/engine-presence.ts';
 import type { VoiceDetector } from '../vad/vad.ts';
 import { agreementEngine } from './agreement-engine.ts';
 import type { LivePartial } from './live-engine.ts';
@@ -53,7 +54,7 @@ const NOISE = Int16Array.from({ length: SAMPLE_RATE }, () => 8_000 * (random() -
 const finding = (startSeconds: number, endSeconds: number): Detector => ({
   find: async () => (endSeconds > startSeconds ? [{ startSeconds, endSeconds }] : []),
 });
-const away = () => new EngineError('engine_error', 'refused', { failure: { kind: 'connection' } });
+const refused = () => new EngineError('engine_error', 'refused', { failure: { kind: 'connection' } });
 
 test('audio in which no speech is detected reaches no engine, neither for partial nor for final text', async () => {
   const { engine, segment, partials } = openSegment(finding(0, 0));
@@ -95,11 +96,35 @@ test('a segment waits for an engine that is away, and has its text once the engi
   const final = segment.end(0.5);
 
   for (let tries = 0; tries < 30; tries++) {
-    (await engine.nextCall()).fail(away());
+    (await engine.nextCall()).fail(new EngineAwayError(refused()));
     await turnOfTheLoop();
     await clock.advance(1_000);
   }
   (await engine.nextCall()).say('hello');
 
   assert.equal((await final).text, 'hello');
+});
+
+test('where it does not wait, a segment fails while the engine is away', async () => {
+  const engine = openFakeEngine();
+  const options = { clock: openManualClock(), stepSeconds: 9, sessions: 1, detector: finding(0, 1) };
+  const live = agreementEngine(engine, { ...options, whileAway: 'fail' });
+  const segment = live.open({ language: 'en' }).segment(() => undefined);
+  segment.write(NOISE);
+
+  const final = segment.end(1);
+  (await engine.nextCall()).fail(new EngineAwayError(refused()));
+
+  await assert.rejects(final, EngineAwayError);
+});
+
+test('an open segment has no pass while the engine is known to be away', async () => {
+  const absence = { sinceMs: 0, cause: refused() };
+  const engine = { ...openFakeEngine(), absence: () => absence };
+  const live = agreementEngine(engine, { clock: openManualClock(), stepSeconds: 1, sessions: 1, detector: null });
+  const segment = live.open({ language: 'en' }).segment(() => undefined);
+
+  for (let second = 0; second < 3; second++) segment.write(NOISE);
+
+  assert.equal(engine.count(), 0);
 });

@@ -1,11 +1,11 @@
 import type { Clock } from '../../platform/clock.ts';
-import { faultOf } from '../../rules/fault.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
 import { heardShare } from '../../rules/transcript/heard-words.ts';
 import { type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
 import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
 import { joinPcm } from '../join-pcm.ts';
+import { EngineAwayError } from '../presence/engine-presence.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { holdsNoSpeech } from '../silence.ts';
 import type { VoiceDetector } from '../vad/vad.ts';
@@ -20,6 +20,8 @@ export type AgreementOptions = {
   sessions: number;
   /** Finds the speech that the engine is given; null without its model. */
   detector: Pick<VoiceDetector, 'find'> | null;
+  /** What an ended segment does while the engine is away: it waits, or it fails with EngineAwayError. Default: wait. */
+  whileAway?: 'wait' | 'fail';
 };
 
 // As for the pieces of a job.
@@ -39,7 +41,8 @@ const AWAY_PAUSE_MS = 1_000;
 /**
  * Any engine as a live one: the open segment is transcribed again and again, and words on which two transcripts agree
  * do not change any more. The final text is one more transcript of the whole segment, compared with the speech that was
- * detected in it (`transcribeSpeech`). While the engine is away, ended segments wait for it.
+ * detected in it (`transcribeSpeech`). While the engine is away, ended segments wait for it, and open ones have no pass.
+ * @param engine  watched (`EnginePresence`): only it knows whether the engine is away, or fails on this audio
  */
 export function agreementEngine(engine: Engine, options: AgreementOptions): LiveEngine {
   return {
@@ -140,6 +143,7 @@ class AgreementSegment implements LiveSegmentDecoder {
 
   async #final(piece: Pcm): Promise<LiveFinal> {
     const { signal } = this.#decoder.closed;
+    const { clock, whileAway = 'wait' } = this.#decoder.options;
     const speech = await this.#decoder.findSpeech(piece, signal);
     while (true) {
       try {
@@ -150,9 +154,9 @@ class AgreementSegment implements LiveSegmentDecoder {
         const untranscribed = isKept || heard.untranscribed.length > 0 ? heard.untranscribed : [whole];
         return { ...final, untranscribed, repetitions: heard.repetitions };
       } catch (error) {
-        if (signal.aborted || !isAway(error)) throw error;
+        if (signal.aborted || !(error instanceof EngineAwayError) || whileAway === 'fail') throw error;
       }
-      await this.#decoder.options.clock.sleep(AWAY_PAUSE_MS, signal);
+      await clock.sleep(AWAY_PAUSE_MS, signal);
       signal.throwIfAborted();
     }
   }
@@ -160,7 +164,8 @@ class AgreementSegment implements LiveSegmentDecoder {
   #passIfDue(): void {
     const { clock, stepSeconds } = this.#decoder.options;
     const isDue = this.#length - this.#passedAt >= stepSeconds * SAMPLE_RATE && clock.now() >= this.#nextPassMs;
-    if (!isDue || this.#passing !== null || this.#hasEnded || this.#given.signal.aborted) return;
+    const isAway = this.#decoder.engine.absence?.() != null;
+    if (!isDue || isAway || this.#passing !== null || this.#hasEnded || this.#given.signal.aborted) return;
     this.#passedAt = this.#length;
     this.#passing = this.#pass(clock.now()).finally(() => {
       this.#passing = null;
@@ -218,12 +223,6 @@ async function findInShort(
   if (found === null) return null;
   const whole = { startSeconds: 0, endSeconds: piece.length / SAMPLE_RATE };
   return totalSeconds(found) >= SHORT_SPEECH_SECONDS ? [whole] : [];
-}
-
-/** Whether a later try may succeed: a time-out, or a process that died, may be the fault of the audio. */
-function isAway(error: unknown): boolean {
-  const isOfPiece = error instanceof EngineError && ['timeout', 'died'].includes(error.failure.kind);
-  return faultOf(error) === 'engine' && !isOfPiece;
 }
 
 /** The words of engines without word times have the times of their segment. */

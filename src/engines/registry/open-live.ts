@@ -5,6 +5,7 @@ import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSpec } from '../engine-spec.ts';
 import { agreementEngine } from '../live/agreement-engine.ts';
 import type { LiveEngine } from '../live/live-engine.ts';
+import { EnginePresence } from '../presence/engine-presence.ts';
 import { findSherpaModel } from '../sherpa/sherpa.ts';
 import { openSherpaLive } from '../sherpa/sherpa-live.ts';
 import { openVoiceDetector } from '../vad/vad.ts';
@@ -44,7 +45,7 @@ async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<Li
 
 /** An engine for whole pieces, which transcribes an open segment again and again. */
 async function openByAgreement(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
-  const engine = await openEngine(spec, { ...options, niceness: NICENESS });
+  const engine = new EnginePresence(await openEngine(spec, { ...options, niceness: NICENESS }), options);
   const detector = await openVoiceDetector(options);
   const isRemote = spec.kind === 'openai';
   const live = agreementEngine(engine, {

@@ -17,7 +17,8 @@ type OrphanRuntime = StorageRuntime & { metrics?: JobMetrics; detector?: VoiceDe
 /**
  * Ends the job of a live session whose client did not come back, from what is stored: decodes the audio after the last
  * segment as the session would have done. While the database is away it waits.
- * @throws LeaseLostError  when a client has come back after all
+ * @throws LeaseLostError   when a client has come back after all
+ * @throws EngineAwayError  when the engine does not work: what is decoded is kept, and the job has to wait
  */
 export async function endOrphan(
   job: ClaimedJob,
@@ -46,8 +47,14 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
   });
   const slices = new Slices();
   // Nobody sees the words of an open segment.
-  const options = { clock, stepSeconds: Number.POSITIVE_INFINITY, sessions: 1, detector: runtime.detector ?? null };
-  const live = agreementEngine(engine, options);
+  const live = agreementEngine(engine, {
+    clock,
+    stepSeconds: Number.POSITIVE_INFINITY,
+    sessions: 1,
+    detector: runtime.detector ?? null,
+    // The job waits in the queue instead.
+    whileAway: 'fail',
+  });
   const ignore = () => undefined;
   const session = new LiveSession({
     format: row.options,

@@ -1,5 +1,6 @@
 import { EngineError, type Pcm } from '../../engines/engine.ts';
 import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
+import { EngineAwayError } from '../../engines/presence/engine-presence.ts';
 import type { SegmentPosition } from '../../rules/live/live-segments.ts';
 
 type EndedSegment = { start: number; end: number };
@@ -13,7 +14,7 @@ export type DecodingOptions = {
   onPartial(partial: LivePartial): void;
   /** Frames once more, from the journal. */
   readAgain(frames: EndedSegment): AsyncIterable<Pcm>;
-  /** The engine failed twice on the segment. */
+  /** The engine, which works, failed twice on the segment. */
   onGivenUp(cause: EngineError): void;
 };
 
@@ -39,14 +40,14 @@ export class SegmentDecoding {
     this.#segment.write(frame);
   }
 
-  /** The final text; empty where the engine failed twice. */
+  /** The final text; empty where the engine failed twice. @throws EngineAwayError  the segment has to be decoded later */
   async end(segment: EndedSegment): Promise<LiveFinal> {
     const lengthSeconds = (segment.end - segment.start) / 100;
     this.#hasEnded = true;
     try {
       return await this.#segment.end(lengthSeconds);
     } catch (cause) {
-      if (!(cause instanceof EngineError)) throw cause;
+      if (!(cause instanceof EngineError) || cause instanceof EngineAwayError) throw cause;
     }
     return await this.#decodeAgain(segment.start, lengthSeconds);
   }
@@ -67,7 +68,7 @@ export class SegmentDecoding {
       for await (const frame of this.#options.readAgain({ start, end: start + this.#frames })) again.write(frame);
       return await again.end(lengthSeconds);
     } catch (cause) {
-      if (!(cause instanceof EngineError)) throw cause;
+      if (!(cause instanceof EngineError) || cause instanceof EngineAwayError) throw cause;
       if (!this.#isClosed) this.#options.onGivenUp(cause);
       return NO_TEXT;
     }

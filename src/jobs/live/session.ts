@@ -61,7 +61,7 @@ export type LiveSessionOptions = {
   events: SessionEvents;
   /** Resolves when the session may keep the event loop for a step: `Slices`. */
   turn(): Promise<void>;
-  /** The journal cannot be read: another process has to go on. Nothing more is committed. */
+  /** The journal cannot be read, or the engine is away: another process has to go on. Nothing more is committed. */
   onFailed(cause: unknown): void;
 };
 
