@@ -418,6 +418,10 @@ export interface Job {
     offset_seconds: number;
   };
   /**
+   * Where the webhook of this job alone sends to. Only where the request gave one.
+   */
+  webhook_url?: string;
+  /**
    * Only in the answer to the request that sent the job: signs the deliveries to webhook_url, where the request gave no secret.
    */
   webhook_secret?: string;

@@ -25,9 +25,9 @@ test('the schema of the form names every field that the form accepts, and no oth
 });
 
 test('the schemas name every field of a job, alone and in lists', () => {
-  // Only the answer that makes a job shows the secret of its own webhook;
+  // Only a job with a webhook of its own shows its URL, and only the answer that makes the job its secret;
   // only a live one that has not ended shows `live`.
-  const shown = [...Object.keys(showWaitingJob(job, 1)), 'webhook_secret', 'live'];
+  const shown = [...Object.keys(showWaitingJob(job, 1)), 'webhook_url', 'webhook_secret', 'live'];
   assert.deepEqual(Object.keys(jobSchema.properties).sort(), shown.sort());
   assert.deepEqual(
     Object.keys(jobListSchema.properties.data.items.properties).sort(),

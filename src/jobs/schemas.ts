@@ -321,6 +321,9 @@ export const jobSchema = Type.Object(
         { description: 'Of a live session, until it ends.' },
       ),
     ),
+    webhook_url: Type.Optional(
+      Type.String({ description: 'Where the webhook of this job alone sends to. Only where the request gave one.' }),
+    ),
     webhook_secret: Type.Optional(
       Type.String({
         description:

@@ -94,12 +94,12 @@ export function showError(job: Job) {
   };
 }
 
-/** The secret of the job's own webhook, where the service has made it. */
-export type ShownSecret = { webhook_secret?: string };
+/** The job's own webhook: its URL, and its secret where the service has made it and this answer shows it. */
+export type ShownWebhook = { webhook_url?: string; webhook_secret?: string };
 
 /** The error that answers for a job that failed or was canceled. */
-export function failureOf(job: Job, secret: ShownSecret = {}): ApiError {
-  const extra = { job_id: job.id, ...secret };
+export function failureOf(job: Job, { webhook_secret }: ShownWebhook = {}): ApiError {
+  const extra = { job_id: job.id, ...(webhook_secret !== undefined && { webhook_secret }) };
   const error = showError(job);
   if (error === null) return new ApiError('conflict', 'The job was canceled.', { extra });
   const { type, message, ...reason } = error;

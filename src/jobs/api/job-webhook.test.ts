@@ -76,6 +76,18 @@ test('the erasure of a job waits for whoever records its attempt, and holds noth
   assert.deepEqual(await webhooksOf(account), []);
 });
 
+test('a job shows the URL of its webhook, and never its secret; a job without one shows neither', async () => {
+  const account = await fixture.account();
+
+  const own = await fixture.transcribe(account, wavFile(1), OWN);
+  const other = await fixture.transcribe(account, wavFile(1));
+  const [read, without] = await Promise.all([own, other].map(({ json }) => fixture.job(account, json.id)));
+
+  assert.deepEqual([own.json.webhook_url, read!.webhook_url], [URL_GIVEN, URL_GIVEN]);
+  assert.equal(JSON.stringify([own.json, read]).includes('whsec_'), false);
+  assert.equal('webhook_url' in without!, false);
+});
+
 test('a secret that is made is shown in the answer to the request, and nowhere else', async () => {
   const account = await fixture.account();
   const wish = { webhook_url: URL_GIVEN };

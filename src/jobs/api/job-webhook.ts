@@ -8,10 +8,11 @@ import { permittedWebhook, resolveUrl } from '../../egress/url-check.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
-import { findSecretOfJob, type NewJobWebhook } from '../../webhooks/endpoints/job-webhook-store.ts';
+import { findWebhookOfJob, type NewJobWebhook } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { makeWebhookSecret, type SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { refusal, WORD_BYTES } from '../request-fields.ts';
 import type { JobKey } from '../store.ts';
+import type { ShownWebhook } from '../view.ts';
 
 const URL_FIELD = 'webhook_url';
 const SECRET_FIELD = 'webhook_secret';
@@ -29,8 +30,8 @@ export type GivenJobWebhook = { url: string; secret: string | null };
 
 /** A job's own webhook, which gets the events of this job. */
 export type JobWebhook = {
-  /** The secret, where the service has made it: it is shown in the answer to the request. */
-  madeSecret: string | null;
+  /** As the answer to the request shows it. */
+  shown: ShownWebhook;
   /** The row of a job's webhook. */
   rowFor(jobId: string): NewJobWebhook;
 };
@@ -80,7 +81,7 @@ export class JobWebhooks {
     const href = await resolveUrl(target, { param: URL_FIELD, accountId: account.id, ...guard });
     const used = secret ?? makeWebhookSecret();
     return {
-      madeSecret: secret === null ? used : null,
+      shown: shownAs(href, secret === null ? used : null),
       rowFor(jobId) {
         const id = webhookIdOfJob(jobId);
         return { id, url: href, secret: secretBox.seal(id, used) };
@@ -88,13 +89,17 @@ export class JobWebhooks {
     };
   }
 
-  /**
-   * The secret that was made for the job of an earlier request, whose answer was lost; null when its client gave one.
-   */
-  async madeSecretOf({ secret }: GivenJobWebhook, { shard, id: jobId }: JobKey): Promise<string | null> {
-    const sealed = secret === null ? await findSecretOfJob(this.#runtime.db, { shard, jobId }) : null;
-    return sealed && this.#runtime.secretBox.open(webhookIdOfJob(jobId), sealed);
+  /** The webhook of the job of an earlier request, whose answer was lost; empty when it was deleted since. */
+  async shownOf({ secret }: GivenJobWebhook, { shard, id: jobId }: JobKey): Promise<ShownWebhook> {
+    const row = await findWebhookOfJob(this.#runtime.db, { shard, jobId });
+    if (row === null) return {};
+    return shownAs(row.url, secret === null ? this.#runtime.secretBox.open(webhookIdOfJob(jobId), row.secret) : null);
   }
+}
+
+/** @param madeSecret  null where the client gave one */
+function shownAs(url: string, madeSecret: string | null): ShownWebhook {
+  return { webhook_url: url, ...(madeSecret !== null && { webhook_secret: madeSecret }) };
 }
 
 function requirePlan({ jobWebhooks }: Config, { plan }: Account): void {

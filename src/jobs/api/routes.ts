@@ -5,6 +5,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { durationMs } from '../../rules/live/encoding.ts';
+import { findWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import { render } from '../edits/render.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
@@ -91,7 +92,10 @@ function readRoute(api: JobsApi): Route {
     schema: { params: jobId, query: Type.Object({ wait: Type.Optional(waitSchema) }), answers: { 200: jobSchema } },
     async handle({ params: { id }, query: { wait = 0 }, ...call }) {
       const job = wait > 0 ? await waits.read(call, id, wait) : await jobOr404(api.db, call.account, id, call.memory);
-      return { status: 200, body: { ...(await showQueued(api, job)), ...(await liveStateOf(api, job)) } };
+      return {
+        status: 200,
+        body: { ...(await showQueued(api, job)), ...(await liveStateOf(api, job)), ...(await webhookOf(api, job)) },
+      };
     },
   });
 }
@@ -100,6 +104,12 @@ function readRoute(api: JobsApi): Route {
 async function showQueued({ positions, waits }: JobsApi, job: Job) {
   const [[shown], position] = await Promise.all([waits.addTo([job]), positions.of(job)]);
   return showWaitingJob(shown!, position);
+}
+
+/** The URL of the job's own webhook, whose secret is not shown again. */
+async function webhookOf({ db }: Pick<JobsApi, 'db'>, { shard, id }: Job) {
+  const row = await findWebhookOfJob(db, { shard, jobId: id });
+  return row === null ? {} : { webhook_url: row.url };
 }
 
 /** Where a live session is that has not ended. */

@@ -20,7 +20,7 @@ import type { Repeatable } from '../repeats/repeats.ts';
 import { type RequestFields, readNumber, refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
 import { findJob, type JobKey } from '../store.ts';
-import { failureOf, type ShownSecret, showJob } from '../view.ts';
+import { failureOf, type ShownWebhook, showJob } from '../view.ts';
 import { createJob, type NewAudio } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
 import type { JobWebhook } from './job-webhook.ts';
@@ -59,9 +59,9 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
    * @throws ApiError
    */
   openEarly?(request: Request, key: JobKey & { accountId: string }, call: UploadCall): EarlyAnswer<Result> | null;
-  answerCompleted(job: Job, request: Request, secret: ShownSecret): Result | Promise<Result>;
+  answerCompleted(job: Job, request: Request, webhook: ShownWebhook): Result | Promise<Result>;
   /** The answer to an asynchronous request, or to one whose job did not end in time. */
-  answerOpen(job: Job, secret: ShownSecret): Result;
+  answerOpen(job: Job, webhook: ShownWebhook): Result;
 };
 
 /** The answer to a request whose job has not ended. Disposing it before `answer` is called frees what it holds. */
@@ -79,15 +79,15 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
   insteadOfFile: 'audio_url',
   textFields: TEXT_FIELDS,
   readRequest: readTranscribeRequest,
-  answerOpen: (job, secret) => ({
+  answerOpen: (job, webhook) => ({
     status: 202,
-    body: { ...showJob(job), ...secret },
+    body: { ...showJob(job), ...webhook },
     headers: { location: locationOf(job) },
   }),
-  async answerCompleted(job, { responseFormat, captions, captionNames }, secret) {
+  async answerCompleted(job, { responseFormat, captions, captionNames }, webhook) {
     const style = { shape: captions, hasNames: captionNames };
     const isJson = responseFormat === 'json';
-    const rendered = isJson ? { body: { ...showJob(job), ...secret } } : await render(job, responseFormat, style);
+    const rendered = isJson ? { body: { ...showJob(job), ...webhook } } : await render(job, responseFormat, style);
     return { status: 200, ...rendered, headers: { location: locationOf(job) } };
   },
 };
@@ -114,15 +114,14 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (early !== null) return early.answer(job);
-  const { madeSecret } = received;
-  const secret = madeSecret === null ? {} : { webhook_secret: madeSecret };
-  if (request.isAsync) return format.answerOpen(await withWait(api, job), secret);
+  const { shownWebhook } = received;
+  if (request.isAsync) return format.answerOpen(await withWait(api, job), shownWebhook);
   await waitAtMost(api.clock, completion.ended, api.config.syncWaitMs, call.signal);
   const key = { shard: account.shard, accountId: account.id, id };
   const isUnanswered = call.signal.aborted;
   if (repeatable !== null && (isUnanswered || received.kind === 'resume')) await api.repeats.end(key, isUnanswered);
   const ended = await findJob(api.db, key, { withWords: request.readsWords ?? false });
-  return answerEnded(await withWait(api, ended ?? job), { request, secret }, format);
+  return answerEnded(await withWait(api, ended ?? job), { request, webhook: shownWebhook }, format);
 
   /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
   async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
@@ -158,8 +157,7 @@ type NewUpload<Request, Result extends Answer> = {
   early: EarlyAnswer<Result> | null;
   audio: NewAudio;
   webhook: JobWebhook | null;
-  /** The secret of its webhook, where the service has made it. */
-  madeSecret: string | null;
+  shownWebhook: ShownWebhook;
   durable: Promise<void> | undefined;
 };
 
@@ -175,7 +173,7 @@ type UploadResult<Request, Result extends Answer> =
       job: Job;
       /** The audio that came again. */
       file: StoredFile | null;
-      madeSecret: string | null;
+      shownWebhook: ShownWebhook;
     }
   | { kind: 'replay'; answer: Answer };
 
@@ -204,13 +202,12 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
     if (job !== null) {
-      const madeSecret = request.webhook ? await api.jobWebhooks.madeSecretOf(request.webhook, job) : null;
-      return { kind: 'resume', id: job.id, request, early: early(job.id), job, file, madeSecret, repeatable };
+      const shownWebhook = request.webhook ? await api.jobWebhooks.shownOf(request.webhook, job) : {};
+      return { kind: 'resume', id: job.id, request, early: early(job.id), job, file, shownWebhook, repeatable };
     }
     const webhook = request.webhook ? await api.jobWebhooks.permit(request.webhook, account) : null;
     const audio = await audioOf(api, account, { file, request });
     const id = makeId('job', api.clock);
-    const madeSecret = webhook?.madeSecret ?? null;
     return {
       kind: 'new',
       id,
@@ -218,7 +215,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       early: early(id),
       audio,
       webhook,
-      madeSecret,
+      shownWebhook: webhook?.shown ?? {},
       repeatable,
       durable: file?.durable,
     };
@@ -333,18 +330,18 @@ async function probeFile(api: JobsApi, account: Account, key: string, wanted: Pr
 
 function answerEnded<Request extends UploadRequest, Result extends Answer>(
   job: Job,
-  { request, secret }: { request: Request; secret: ShownSecret },
+  { request, webhook }: { request: Request; webhook: ShownWebhook },
   format: RequestFormat<Request, Result>,
 ): Result | Promise<Result> {
   switch (job.state) {
     case 'queued':
     case 'processing':
-      return format.answerOpen(job, secret);
+      return format.answerOpen(job, webhook);
     case 'completed':
-      return format.answerCompleted(job, request, secret);
+      return format.answerCompleted(job, request, webhook);
     case 'failed':
     case 'canceled':
-      throw failureOf(job, secret);
+      throw failureOf(job, webhook);
   }
 }
 

@@ -76,14 +76,16 @@ export async function notifyAccountChanged(tx: Sql, { shard, accountId }: Accoun
   for (const { id } of webhooks) notifyWebhookChanged(tx, id);
 }
 
-/** The sealed secret of a job's webhook; null when the job has none. */
-export async function findSecretOfJob(
+/** Where the webhook of a job sends to, and its sealed secret; null when the job has none. */
+export async function findWebhookOfJob(
   sql: Sql,
   { shard, jobId }: { shard: number; jobId: string },
-): Promise<Buffer | null> {
-  const [row] = await sql.rows<{ secret: Buffer }>({
-    text: 'select secret from webhooks where shard = $1 and id = $2',
+): Promise<Pick<NewJobWebhook, 'url' | 'secret'> | null> {
+  const rows = await sql.rows<Pick<NewJobWebhook, 'url' | 'secret'>>({
+    name: 'find_webhook_of_job',
+    isBrief: true,
+    text: 'select url, secret from webhooks where shard = $1 and id = $2',
     values: [shard, webhookIdOfJob(jobId)],
   });
-  return row?.secret ?? null;
+  return rows[0] ?? null;
 }

@@ -226,6 +226,8 @@ class Job(TypedDict):
     """1 for the next to start; while it is queued."""
     live: NotRequired[JobLive]
     """Of a live session, until it ends."""
+    webhook_url: NotRequired[str]
+    """Where the webhook of this job alone sends to. Only where the request gave one."""
     webhook_secret: NotRequired[str]
     """Only in the answer to the request that sent the job: signs the deliveries to webhook_url, where the request gave no secret."""
 
