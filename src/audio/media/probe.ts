@@ -180,11 +180,7 @@ async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time
  */
 async function walkPackets(index: number, bounds: RunBounds): Promise<number | null> {
   const output = ['-map', `0:a:${index}`, '-c', 'copy', '-f', 'null', '-progress', 'pipe:1', '-'];
-  const ran = await runSandboxed(
-    'ffmpeg',
-    ['-nostdin', '-filter_threads', '1', ...UNTRUSTED_INPUT, ...INPUT, ...output],
-    bounds,
-  );
+  const ran = await runSandboxed('ffmpeg', ['-nostdin', ...UNTRUSTED_INPUT, ...INPUT, ...output], bounds);
   if (ran === null || (ran.code !== 0 && ran.code !== null)) return null;
   const last = ran.stdout.match(/out_time_us=(\d+)/g)?.at(-1);
   if (last === undefined) return ran.code === null ? 0 : null;
