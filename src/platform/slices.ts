@@ -1,10 +1,10 @@
-/** How long the event loop is kept at most before it looks at everything else. */
-const SLICE_MS = 8;
+/** How long the event loop is kept at most before it looks at everything else. A request needs several of its turns. */
+const SLICE_MS = 2;
 
 /**
  * Shares the event loop between owners that have much work to do in it, such as audio that was sent faster than it is
  * spoken. An owner awaits its turn before each step of about a millisecond. Steps of all owners run one after another,
- * the owners in turn, for at most 8 ms; then the event loop does all else that is due.
+ * the owners in turn, for at most 2 ms; then the event loop does all else that is due.
  */
 export class Slices {
   readonly #sliceMs: number;

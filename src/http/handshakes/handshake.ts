@@ -18,6 +18,8 @@ const COMMON = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
+  // One frame in each turn of the event loop: 64 KiB, which one read brings, may hold 10,000 frames.
+  allowSynchronousEvents: false,
   autoPong: true,
   closeTimeout: CLOSE_TIMEOUT_MS,
   maxFragments: MAX_FRAGMENTS,

@@ -39,6 +39,8 @@ export const MESSAGE_MAX_BYTES = 4 * 2 ** 20 + 65_536;
 const FULL_CHECK_MS = 50;
 // An error costs so much as reading this number of messages.
 const ERROR_MESSAGES = 10;
+// A client that makes more of them is not one that transcribes.
+const MAX_ERRORS_PER_MINUTE = 100;
 
 type Given = Record<string, unknown>;
 
@@ -60,6 +62,7 @@ export class RealtimeConnection implements SocketUser {
   #queued: (() => void)[] | null = null;
   #isClosed = false;
   #isWaiting = false;
+  #errors = { sinceMs: 0, count: 0 };
 
   constructor(api: RealtimeApi, socket: OpenSocket, caller: RealtimeCaller) {
     this.#api = api;
@@ -269,6 +272,14 @@ export class RealtimeConnection implements SocketUser {
   }): void {
     this.#socket.charge(ERROR_MESSAGES);
     this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, param, event_id: eventId } });
+    this.#countError();
+  }
+
+  #countError(): void {
+    const nowMs = this.#api.clock.now();
+    if (nowMs - this.#errors.sinceMs >= 60_000) this.#errors = { sinceMs: nowMs, count: 0 };
+    this.#errors.count += 1;
+    if (this.#errors.count >= MAX_ERRORS_PER_MINUTE) this.#socket.close(CLOSE.refused, 'too many errors');
   }
 
   #send(event: object): void {

@@ -75,3 +75,18 @@ test('a message of more than 64 KiB beside its audio is refused, and each error 
   );
   assert.equal(seen.charged, 20);
 });
+
+test('the hundredth error within a minute closes the connection', async () => {
+  const { clock, connection, seen, update } = openConnection();
+  const fail = (times: number) => {
+    for (let time = 0; time < times; time++) connection.text('{}');
+  };
+  fail(99);
+  update({ language: 'en' });
+  await clock.advance(59_000);
+  const before = [...seen.closeCodes];
+  fail(1);
+  connection.closed();
+
+  assert.deepEqual([before, seen.closeCodes], [[], [CLOSE.refused]]);
+});
