@@ -213,6 +213,11 @@ function deliveries(registers: Registry[]) {
       help: 'Webhooks disabled for consecutive failures.',
       registers,
     }),
+    deliveriesExhausted: new Counter({
+      name: 'verbatim_deliveries_exhausted_total',
+      help: 'Deliveries whose last attempt failed.',
+      registers,
+    }),
   };
 }
 

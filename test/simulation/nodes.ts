@@ -75,7 +75,7 @@ function deliverer(actor: Actor, holder: string, clock: Clock, environment: Envi
   setPoster(receivers.posterFor(actor));
   const ignored = { inc: () => undefined, observe: () => undefined };
   const deliveriesFoundLate = { inc: () => void environment.foundLate++ };
-  const names = ['attempts', 'attemptSeconds', 'webhookWarnings', 'webhooksDisabled'];
+  const names = ['attempts', 'attemptSeconds', 'webhookWarnings', 'webhooksDisabled', 'deliveriesExhausted'];
   const metrics = { ...Object.fromEntries(names.map((name) => [name, ignored])), deliveriesFoundLate };
   return startDeliverer({
     db: server.open(actor),

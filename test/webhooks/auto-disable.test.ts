@@ -71,6 +71,7 @@ test('ten failures disable a webhook only if they span the minimum time; deliver
   assert.equal(node.logText().split('"webhook keeps failing and will be disabled"').length - 1, 6);
   assert.match(metrics, /^verbatim_webhook_failure_warnings_total(\{[^}]*\})? 6$/m);
   assert.match(metrics, /^verbatim_webhooks_disabled_total(\{[^}]*\})? 1$/m);
+  assert.match(metrics, /^verbatim_deliveries_exhausted_total(\{[^}]*\})? \d+$/m);
 
   status = 200;
   const anew = (await call('PATCH', hook.path, { active: true })).json;

@@ -1,10 +1,12 @@
 import type {
+  Alerts,
   Delivery,
   DeliveryWithExchange,
   GetDeliveriesQuery,
   GetWebhooksIdMetricsQuery,
   GetWebhooksQuery,
   PatchWebhooksIdBody,
+  PostAlertsBody,
   PostWebhooksBody,
   PostWebhooksIdDiagnoseBody,
   PostWebhooksIdRecoverBody,
@@ -51,6 +53,16 @@ export class Webhooks {
 
   async delete(id: string, options?: RequestOptions): Promise<void> {
     await this.#http.json('DELETE', route`/v1/webhooks/${id}`, options);
+  }
+
+  /** The webhook that is told of disabled webhooks and of deliveries that have used up their attempts. */
+  async alerts(options?: RequestOptions): Promise<Alerts> {
+    return await this.#http.json('GET', '/v1/alerts', options);
+  }
+
+  /** Sets the URL of the webhook for alerts, with a new secret that only this answer shows. */
+  async setAlerts(body: PostAlertsBody, options?: RequestOptions): Promise<WebhookWithSecret> {
+    return await this.#http.json('POST', '/v1/alerts', { ...options, body });
   }
 
   /** Sends an example of the type; `webhook.test` without one. */

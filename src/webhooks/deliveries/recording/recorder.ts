@@ -9,7 +9,10 @@ import { recordWithStreaks, type StreakChange } from './streaks.ts';
 import { finishSuccesses } from './success-store.ts';
 
 export type RecorderRuntime = Runtime & {
-  metrics?: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled'>;
+  metrics?: Pick<
+    Metrics,
+    'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled' | 'deliveriesExhausted'
+  >;
   /** The current time for SQL statements; default: the database's clock. */
   sqlNow?: () => Date;
 };
@@ -178,6 +181,7 @@ export class Recorder {
       metrics?.attempts.inc({ outcome, reason: attempt.errorReason ?? '' });
       metrics?.attemptSeconds.observe(attempt.durationMs / 1000);
     }
+    if (kind === 'recorded' && !attempt.succeeded && attempt.retryAfterMs === null) metrics?.deliveriesExhausted.inc();
     // The delivery log has each success; a line for it here would cost a tenth of the deliverer's time.
     const level = attempt.succeeded && kind === 'recorded' ? 'debug' : 'info';
     if (!this.#attemptLog.isLevelEnabled(level)) return;

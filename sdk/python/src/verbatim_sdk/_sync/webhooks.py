@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from .._core.settings import RequestOptions
     from ..types import (
+        Alerts,
         Delivery,
         DeliveryWithExchange,
         EventType,
@@ -66,6 +67,14 @@ class Webhooks:
     def delete(self, webhook_id: str, *, options: RequestOptions | None = None) -> None:
         """Deletes the webhook; nothing more is sent to it."""
         self._transport.json(delete("/v1/webhooks/{}", webhook_id), options)
+
+    def alerts(self, *, options: RequestOptions | None = None) -> Alerts:
+        """The webhook that is told of disabled webhooks and of deliveries that have used up their attempts."""
+        return self._transport.json(get("/v1/alerts"), options)
+
+    def set_alerts(self, *, url: str, options: RequestOptions | None = None) -> WebhookWithSecret:
+        """Sets the URL of the webhook for alerts, with a new secret that only this answer shows."""
+        return self._transport.json(post("/v1/alerts", body={"url": url}), options)
 
     def test(
         self, webhook_id: str, *, type: EventType | None = None, options: RequestOptions | None = None
