@@ -175,5 +175,7 @@ export const HARD_FILES: readonly HardFile[] = [
     sounds: [wave('0.2*(sin(2765*t)+sin(3016*t))*lt(mod(t,6),2)', 12)],
     ...SILENT,
   },
+  { title: 'hiss of high frequencies', sounds: [noise('blue', 12, 0.01)], ...SILENT },
+  { title: 'noise of 0.3 s', sounds: [noise('white', 0.3, 0.17)], ...SILENT },
   { title: 'digital silence', sounds: ['anullsrc=r=16000:cl=mono:d=30'], ...SILENT },
 ];

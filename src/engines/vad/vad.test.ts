@@ -60,13 +60,21 @@ test('late, faint and short speech is found, and nothing is known of very short 
   await using folder = await openTestFolder();
   await using detector = await openVoiceDetector({ ...settings, ...(await putVoiceModel(folder.path)) });
   const faint = Int16Array.from(audio(10, [[9, 10]]), (sample) => sample / 500);
-  const pieces = [audio(30), audio(30, [[29, 30]]), audio(12, [[3.9, 4.2]]), faint, audio(0.9), new Int16Array(40_000)];
+  const pieces = [
+    audio(30),
+    audio(30, [[29, 30]]),
+    audio(12, [[3.9, 4.2]]),
+    faint,
+    audio(0.09),
+    audio(0.5),
+    new Int16Array(40_000),
+  ];
 
   const found = await Promise.all(pieces.map((piece) => detector!.find(piece, signal)));
 
   assert.deepEqual(
     found.map((one) => one?.length),
-    [0, 1, 1, 1, undefined, 0],
+    [0, 1, 1, 1, undefined, 0, 0],
   );
 });
 

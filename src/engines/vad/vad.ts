@@ -13,8 +13,8 @@ import { ChildPool } from '../process/child-pool.ts';
 /** Finds speech in audio. It may fail at any time; callers have a fallback. */
 export type VoiceDetector = AsyncDisposable & {
   /**
-   * The intervals with speech, in order; null when detection failed, and for audio of less than a second. Rejects with
-   * the signal's reason.
+   * The intervals with speech, in order; null when detection failed, and for audio of less than 0.1 s. Rejects with the
+   * signal's reason.
    */
   find(audio: Pcm, signal: AbortSignal): Promise<Interval[] | null>;
 };
@@ -35,8 +35,8 @@ const MEMORY_MAX_BYTES = 2 ** 29;
 // A call takes some 10 ms.
 const TIMEOUT_MS = 15_000;
 const FAILURES_MAX = 3;
-/** Nothing is known of shorter audio: detection needs the start of a word. */
-const SHORTEST_SECONDS = 1;
+/** Nothing is known of shorter audio: no word is so short. */
+const SHORTEST_SECONDS = 0.1;
 
 /**
  * Silero VAD in processes of its own; null when its model was not pulled, or when its file differs from the
