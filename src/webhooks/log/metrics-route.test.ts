@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { EMPTY_INTERVAL } from '../../../test/fixtures/webhooks/empty-interval.ts';
 import { insertLogEntries, type LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
@@ -151,4 +152,24 @@ test('times that are malformed, reversed or too long are refused, and so is anot
   assert.deepEqual(counts, [60, 24, 30]);
   assert.equal((await read('from=2026-11-01&to=2026-11-03&bucket=day')).json.data.length, 2);
   assert.equal((await stranger.call('GET', `/v1/webhooks/${webhookId}/metrics`)).status, 404);
+});
+
+test('an account reads two figures at once, whatever it asks for, and others read theirs', async () => {
+  const { db } = environment.fixture;
+  const [{ read }, other] = [await openHook(), await openHook()];
+  const text = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%firsts as materialized%'
+    and datname = current_database()`;
+  const waiting = async () => (await db.rows({ text })).length;
+  const answers = await db.transaction(async (tx) => {
+    await tx.run({ text: 'lock table attempts in access exclusive mode' });
+    const asked = Array.from({ length: 4 }, () => read('bucket=hour'));
+    await until('the reads of the account', async () => (await waiting()) >= 2);
+    asked.push(other.read('bucket=hour'));
+    await until('the read of the other account', async () => (await waiting()) >= 3);
+    assert.equal(await waiting(), 3);
+    return asked;
+  });
+
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  assert.deepEqual(statuses, Array(5).fill(200));
 });
