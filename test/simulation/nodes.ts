@@ -1,4 +1,4 @@
-import { type Engine, EngineError } from '../../src/engines/engine.ts';
+import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Transcript } from '../../src/engines/engine.ts';
 import { EnginePresence } from '../../src/engines/presence/engine-presence.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
@@ -151,18 +151,26 @@ function engineOf(actor: Actor, environment: Environment): Engine {
         const away = awayOf(actor, environment);
         if (away) return reject(failed(away));
         hasFailed = luck < fails && !hasFailed;
-        if (hasFailed) return reject(failed({ kind: 'status', status: 500 }));
-        const segment = {
-          text: pcm.some((sample) => sample !== 0) ? `call ${number} of ${stubText(pcm)}` : `call ${number}`,
-          startSeconds: 0,
-          endSeconds: pcm.length / 16_000,
-          confidence: null,
-          words: [],
-        };
-        resolve({ language: null, segments: [segment] });
+        if (hasFailed && luck < fails / 2) return reject(failed({ kind: 'status', status: 500 }));
+        if (hasFailed) return resolve(NONSENSE);
+        resolve(transcriptOf(pcm, number, luck));
       });
       return await promise;
     },
     async [Symbol.asyncDispose]() {},
   };
 }
+
+/** Of silence, which jobs have and live sessions do not, the engine gives nothing at times. */
+function transcriptOf(pcm: Pcm, number: number, luck: number): Transcript {
+  const isSilent = pcm.every((sample) => sample === 0);
+  if (isSilent && luck > 0.45 && luck < 0.5) return { language: null, segments: [] };
+  const text = isSilent ? `call ${number}` : `call ${number} of ${stubText(pcm)}`;
+  return { language: null, segments: [{ ...WHOLE, text, endSeconds: pcm.length / SAMPLE_RATE }] };
+}
+
+const WHOLE = { startSeconds: 0, confidence: null, words: [] };
+const NONSENSE: Transcript = {
+  language: 'nonsense',
+  segments: [{ ...WHOLE, text: 'the \u0000 \ud800 '.repeat(200), startSeconds: 1e9, endSeconds: Number.NaN }],
+};

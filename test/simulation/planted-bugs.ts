@@ -218,6 +218,20 @@ export const PLANTED_BUGS: PlantedBug[] = [
       }),
     ],
   },
+  {
+    name: 'a job that waits for its engine uses up an attempt',
+    changes: [
+      leaseStore({
+        returnWaitingJob:
+          () =>
+          async (sql, { shard, id, lease }) => {
+            const text = `update jobs set state = 'queued', started_at = null, holder = null, next_at = clock_timestamp()
+            where shard = $1 and id = $2 and lease = $3 and state = 'processing'`;
+            return (await sql.run({ text, values: [shard, id, lease] })) === 1;
+          },
+      }),
+    ],
+  },
   ...DELIVERY_BUGS,
   ...LIVE_BUGS,
 ];
