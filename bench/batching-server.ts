@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 
 // A speech server that batches, as one with a GPU does: what has arrived when a batch ends is the next batch. Runs in a
 // process of its own, whose parent is told the port.
-//   --pieces 64  in a batch at most   --base-ms 350  of each batch   --speed 842  seconds of audio in a second beyond it
+//   --pieces 64  in a batch at most   --base-ms 350  of each batch   --speed 842  seconds of audio in a second beyond
+// it
 
 const { values } = parseArgs({
   options: {

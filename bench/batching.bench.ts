@@ -1,6 +1,7 @@
 // A speech server that batches (batching-server.ts): pieces through the service ÷ direct calls, as many at once.
 //   npm run bench batching -- [--at-once 128] [--minutes 100] [--files 8] [--speed 842] [--models <folder>]
-// `--models` is a folder of models with the voice detector. The audio is the recordings of assets/speech, over and over.
+// `--models` is a folder of models with the voice detector. The audio is the recordings of assets/speech, over and
+// over.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openAsBlob, readFileSync, symlinkSync } from 'node:fs';

@@ -41,7 +41,8 @@ const AWAY_PAUSE_MS = 1_000;
 /**
  * Any engine as a live one: the open segment is transcribed again and again, and words on which two transcripts agree
  * do not change any more. The final text is one more transcript of the whole segment, compared with the speech that was
- * detected in it (`transcribeSpeech`). While the engine is away, ended segments wait for it, and open ones have no pass.
+ * detected in it (`transcribeSpeech`). While the engine is away, ended segments wait for it, and open ones have no
+ * pass.
  * @param engine  watched (`EnginePresence`): only it knows whether the engine is away, or fails on this audio
  */
 export function agreementEngine(engine: Engine, options: AgreementOptions): LiveEngine {

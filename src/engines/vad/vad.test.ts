@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { truncate, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import test from 'node:test';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { putVoiceModel, voiceModel } from '../../../test/fixtures/audio/voice-model.ts';
@@ -116,6 +117,17 @@ test('a model that crashes its process is no longer used after three failures, a
   assert.deepEqual(answers, [null, null, null, null]);
   assert.equal(notes.filter((text) => text.startsWith('voice detector given up')).length, 1);
   assert.deepEqual(childProcesses(), []);
+});
+
+test('many slots start no more processes than there are cores', async () => {
+  await using folder = await openTestFolder();
+  const model = await putVoiceModel(folder.path);
+  await using detector = await openVoiceDetector({ ...settings, ...model, slots: 400 });
+
+  const found = await Promise.all(Array.from({ length: 20 }, () => detector!.find(audio(4, [[1, 3]]), signal)));
+
+  assert.deepEqual(new Set(found.map((intervals) => intervals?.length)), new Set([1]));
+  assert.ok(childProcesses().length <= os.availableParallelism());
 });
 
 test('an abort ends the calls at once', async () => {

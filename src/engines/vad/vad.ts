@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { CATALOGUE } from '../../models/catalogue.ts';
 import { isPulled } from '../../models/folder.ts';
 import { entryPoint } from '../../platform/installation.ts';
 import type { Log } from '../../platform/log.ts';
+import { openSemaphore } from '../../platform/semaphore.ts';
 import { type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
 import type { Interval } from '../../rules/transcript/intervals.ts';
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
@@ -65,12 +67,16 @@ function openDetector(
   model: string,
   { slots, tools, log }: Pick<VoiceDetectorOptions, 'slots' | 'tools' | 'log'>,
 ): VoiceDetector {
+  // More processes than cores would only take memory.
+  const processes = Math.min(Math.ceil(slots / SLOTS_PER_PROCESS), os.availableParallelism());
+  // The time of a call begins when a process is free, however many pieces wait.
+  const semaphore = openSemaphore(processes);
   const pool = new ChildPool({
     module: entryPoint('vad-child'),
     settings: { model },
     environment: toolEnvironment(tools),
     memoryMaxBytes: MEMORY_MAX_BYTES,
-    slots: Math.ceil(slots / SLOTS_PER_PROCESS),
+    slots: processes,
     startAdvice: 'Long audio is cut without it.',
     log,
   });
@@ -79,7 +85,8 @@ function openDetector(
   async function find(audio: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
     if (failures >= FAILURES_MAX || audio.length < SHORTEST_SECONDS * SAMPLE_RATE) return null;
     try {
-      const { segments } = await pool.transcribe(audio, { language: null, timeoutMs: TIMEOUT_MS, signal });
+      const options = { language: null, timeoutMs: TIMEOUT_MS, signal };
+      const { segments } = await semaphore(() => pool.transcribe(audio, options), signal);
       failures = 0;
       return segments;
     } catch (cause) {

@@ -40,7 +40,9 @@ export class SegmentDecoding {
     this.#segment.write(frame);
   }
 
-  /** The final text; empty where the engine failed twice. @throws EngineAwayError  the segment has to be decoded later */
+  /**
+   * The final text; empty where the engine failed twice. @throws EngineAwayError  the segment has to be decoded later
+   */
   async end(segment: EndedSegment): Promise<LiveFinal> {
     const lengthSeconds = (segment.end - segment.start) / 100;
     this.#hasEnded = true;

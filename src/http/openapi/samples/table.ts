@@ -97,6 +97,13 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     result: 'webhook',
     shows: 'secret',
   },
+  get_alerts: { call: 'webhooks.alerts', result: 'alerts', shows: 'webhook' },
+  post_alerts: {
+    call: 'webhooks.setAlerts',
+    params: { url: 'https://hooks.example.com/alerts' },
+    result: 'webhook',
+    shows: 'secret',
+  },
   get_webhooks: { call: 'webhooks.list', each: 'webhook', shows: 'url' },
   get_webhooks_id: { call: 'webhooks.get', args: [WEBHOOK], result: 'webhook', shows: 'active' },
   patch_webhooks_id: { call: 'webhooks.update', args: [WEBHOOK], params: { active: true }, result: 'webhook' },
