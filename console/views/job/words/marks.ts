@@ -118,8 +118,7 @@ export class Marks {
     if (name === 'match') return this.#matches.get(segment) ?? NONE;
     if (name === 'match-now') return this.#currentMatch?.segment === segment ? [this.#currentMatch] : NONE;
     if (name === 'doubtful') return this.#doubtful(segment);
-    const isHere = this.#segmentOf(this.#spoken) === segment;
-    return isHere && this.#index.isWord[this.#spoken] === 1 ? [this.#partOf(this.#spoken)] : NONE;
+    return this.#segmentOf(this.#spoken) === segment ? [this.#partOf(this.#spoken)] : NONE;
   }
 
   #doubtful(segment: number): Part[] {

@@ -48,13 +48,26 @@ test('a click between the first letter of a word and the next word finds the wor
   );
 });
 
-test('a segment without words, and an edited one, is one entry', () => {
+test('the words of a segment without times of words share its time by their letters', () => {
   const plain = { start: 5, end: 9, text: 'as a whole', confidence: 0.4 };
-  const index = indexWords([segmentOf('x y', 0), { ...plain, words: [] }, { ...plain, start: 9 }]);
+  const segments = [segmentOf('x y', 0), { ...plain, words: [] }, { ...plain, start: 9, end: 13 }];
+  const index = indexWords(segments);
 
-  assert.equal(index.firstOf[3], 4);
-  assert.deepEqual([wordAtTime(index, 6), wordAtOffset(index, 1, 7)], [2, 2]);
-  assert.deepEqual([index.from[2], index.to[2], index.isWord[1], index.isWord[2]], [0, 10, 1, 0]);
+  assert.deepEqual([...index.firstOf], [0, 2, 5, 8]);
+  assert.deepEqual(
+    [5, 6.1, 6.3, 7.1, 8.9, 9].map((seconds) => textAt(segments, seconds)),
+    ['as', 'as', 'a', 'whole', 'whole', 'as'],
+  );
+  assert.deepEqual(
+    [wordAtOffset(index, 1, 0), wordAtOffset(index, 1, 7), index.starts[2], index.ends[4]],
+    [2, 4, 5, 9],
+  );
+});
+
+test('a segment without text is one entry', () => {
+  const index = indexWords([{ start: 1, end: 2, text: ' ', confidence: null }]);
+
+  assert.deepEqual([...index.firstOf, index.starts[0], index.to[0]], [0, 1, 1, 1]);
 });
 
 test('of two channels that speak at the same time, the one that started last is marked', () => {

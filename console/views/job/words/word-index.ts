@@ -5,16 +5,14 @@ export type Timed = { start: number; end: number; text: string; confidence: numb
 export type TimedSegment = Timed & { words?: readonly Timed[] };
 
 /**
- * All words of a transcript in columns, in the order of the text: 40,000 words take 1.4 MB. A segment without words is
- * one entry over the whole text.
+ * All words of a transcript in columns, in the order of the text: 40,000 words take 1.4 MB. The words of a segment whose
+ * engine gives no times of words are estimated: each has a share of the segment's time by its letters.
  */
 export type WordIndex = {
   starts: Float64Array;
   ends: Float64Array;
   /** NaN where the engine gives none. */
   confidences: Float32Array;
-  /** 1 for a word, 0 for a whole segment. */
-  isWord: Uint8Array;
   /** The segment of each entry. */
   segments: Uint32Array;
   /** Where the entry begins and ends in the text of its segment, in UTF-16 units. */
@@ -31,16 +29,16 @@ const LINGER_SECONDS = 1;
 
 /** The index of these segments. */
 export function indexWords(segments: readonly TimedSegment[]): WordIndex {
-  const count = segments.reduce((sum, { words }) => sum + Math.max(1, words?.length ?? 0), 0);
+  const parts = segments.map(partsOf);
+  const count = parts.reduce((sum, { length }) => sum + length, 0);
   const index = allocate(count, segments.length);
   let entries = 0;
-  for (const [at, segment] of segments.entries()) {
+  for (const [at, ofSegment] of parts.entries()) {
     index.firstOf[at] = entries;
-    for (const { part, isWord, from, to } of partsOf(segment)) {
+    for (const { part, from, to } of ofSegment) {
       index.starts[entries] = part.start;
       index.ends[entries] = part.end;
       index.confidences[entries] = part.confidence ?? Number.NaN;
-      index.isWord[entries] = isWord ? 1 : 0;
       index.segments[entries] = at;
       index.from[entries] = from;
       index.to[entries] = to;
@@ -78,7 +76,6 @@ function allocate(entries: number, segments: number): Omit<WordIndex, 'byStart'>
     starts: new Float64Array(entries),
     ends: new Float64Array(entries),
     confidences: new Float32Array(entries),
-    isWord: new Uint8Array(entries),
     segments: new Uint32Array(entries),
     from: new Uint32Array(entries),
     to: new Uint32Array(entries),
@@ -86,11 +83,21 @@ function allocate(entries: number, segments: number): Omit<WordIndex, 'byStart'>
   };
 }
 
-/** The words that stand in the text; the segment itself where none does. */
-function partsOf(segment: TimedSegment): { part: Timed; isWord: boolean; from: number; to: number }[] {
+type Part = { part: Pick<Timed, 'start' | 'end' | 'confidence'>; from: number; to: number };
+
+/** The words that stand in the text; estimated ones where none does; at least one entry. */
+function partsOf(segment: TimedSegment): Part[] {
   const placed = placeWords(segment.text, segment.words ?? []);
-  const parts = placed.map(({ word, from, to }) => ({ part: segment.words![word]!, isWord: true, from, to }));
-  return parts.length > 0 ? parts : [{ part: segment, isWord: false, from: 0, to: segment.text.length }];
+  if (placed.length === 0) return estimatedParts(segment);
+  return placed.map(({ word, from, to }) => ({ part: segment.words![word]!, from, to }));
+}
+
+function estimatedParts(segment: TimedSegment): Part[] {
+  const { start, end, text, confidence } = segment;
+  const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({ from: index, to: index + word.length }));
+  if (words.length === 0) return [{ part: segment, from: 0, to: text.length }];
+  const timeAt = (offset: number) => start + ((end - start) * offset) / text.length;
+  return words.map(({ from, to }) => ({ part: { start: timeAt(from), end: timeAt(to), confidence }, from, to }));
 }
 
 function orderOf(starts: Float64Array): Uint32Array {
