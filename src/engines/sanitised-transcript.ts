@@ -1,13 +1,17 @@
 import { EngineError, type Segment, type Transcript, type Word } from './engine.ts';
 
+// The form of BCP 47: whoever shows the name of a language relies on it.
+const LANGUAGE_TAG = /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i;
+
 /**
- * An engine's transcript of a piece, fit to be stored: every text is a string, every time lies inside the piece, and no
- * end lies before its start. Engines run foreign code, so their output is checked like any other input.
+ * An engine's transcript of a piece, fit to be stored: every text is a string, every time lies inside the piece, no end lies
+ * before its start, and the language has the form of a tag. Engines run foreign code, so their output is checked like any other input.
  * @throws EngineError  when it has no segments, words or times
  */
 export function sanitiseTranscript(given: Transcript | undefined, pieceSeconds: number): Transcript {
   if (!Array.isArray(given?.segments)) throw invalidTranscript();
-  const language = typeof given.language === 'string' ? given.language : null;
+  const isTag = typeof given.language === 'string' && LANGUAGE_TAG.test(given.language);
+  const language = isTag ? given.language : null;
   const segments = given.segments.map((segment) => sanitiseSegment(segment, pieceSeconds));
   const marks = { ...(given.isCut === true && { isCut: true }), ...(given.hasErrors === true && { hasErrors: true }) };
   return { language, segments, ...marks };

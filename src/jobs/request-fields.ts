@@ -16,6 +16,9 @@ const BOOLEANS = new Map([
   ['1', true],
   ['false', false],
   ['0', false],
+  // As Python writes them.
+  ['True', true],
+  ['False', false],
 ]);
 
 const DECIMAL = /^\d{1,9}(\.\d{1,6})?$/;
@@ -24,8 +27,7 @@ const DECIMAL = /^\d{1,9}(\.\d{1,6})?$/;
 export function readBoolean(fields: Fields, name: string): boolean {
   const given = fields.get(name);
   if (given === undefined) return false;
-  // Python writes True and False.
-  const value = BOOLEANS.get(given.toLowerCase());
+  const value = BOOLEANS.get(given);
   if (value === undefined) throw refusal(name, `${name} must be true, false, 1 or 0.`);
   return value;
 }

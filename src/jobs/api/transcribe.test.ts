@@ -28,6 +28,7 @@ test('an asynchronous request is answered 202 with the job and its location', as
     {
       id: null,
       status: 'queued',
+      waiting_for: null,
       plan: 'pro',
       model: null,
       language: null,

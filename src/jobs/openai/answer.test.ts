@@ -13,7 +13,7 @@ test('verbose_json has the compression ratio of each text, as Whisper computes i
     { start: 0, end: 5, text: plain, confidence: null, no_speech_share: 0.125 },
     { start: 5, end: 9, text: loop, confidence: null },
   ];
-  const job = { segments: JSON.stringify(segments), durationMs: 9000, transcript: '', language: 'en' } as Job;
+  const job = { segments: JSON.stringify(segments), durationMs: 9000, transcript: '', detectedLanguage: 'en' } as Job;
   const request = { format: 'verbose_json', granularities: ['segment'], options: {} } as unknown as OpenAiRequest;
 
   const [first, second] = (renderOpenAi(job, request).body as Shown).segments;

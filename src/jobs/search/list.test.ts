@@ -138,8 +138,11 @@ test('jobs are listed as CSV, with their metadata as it was written', async () =
 
   assert.equal(contentType, 'text/csv; charset=utf-8');
   const [head, line, ...rest] = text.split('\r\n');
-  assert.match(head!, /^id,status,plan,model,language,translated_to,audio\.filename,.*,metadata,options\.language,/);
-  assert.ok(line!.startsWith(`${id},queued,pro,,,,'=cmd|x,wav,1,`), line);
+  assert.match(
+    head!,
+    /^id,status,waiting_for,waiting_since,plan,model,language,translated_to,audio\.filename,.*,metadata,options\.language,/,
+  );
+  assert.ok(line!.startsWith(`${id},queued,,,pro,,,,'=cmd|x,wav,1,`), line);
   assert.ok(line!.includes(',"{""order"": 12345678901234567890}",'), line);
   assert.deepEqual(rest, ['']);
 });
