@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -185,8 +185,10 @@ test('a node on a copy of another data directory does not take the jobs of the c
   await submit(service, here.receiver, 2);
   await until('jobs under way', async () => (await jobs.underWay()).length === 2);
   const copy = temporaryFolder();
-  for (const name of ['node-id', 'admin-token', 'secrets-key'])
+  for (const name of ['node-id', 'admin-token', 'secrets-key', 'storage-id'])
     cpSync(path.join(service.dataDir, name), path.join(copy, name));
+  // Both nodes have the audio storage that the database knows.
+  symlinkSync(path.join(service.dataDir, 'audio'), path.join(copy, 'audio'));
 
   await service.addNode('transcriber', copy);
 
