@@ -7,6 +7,7 @@ import { eraseEndedAudio, sweepOrphans } from '../../src/jobs/retention/audio-sw
 import { type ClientResults, openAccount, resultsOf, startClients } from '../faults/clients.ts';
 import { countViolations, drained, type Findings, type Seen } from '../faults/history.ts';
 import { openServiceUnderLoad, type ServiceUnderLoad } from '../faults/service-under-load.ts';
+import { audioFilesIn } from '../fixtures/audio/audio-files.ts';
 import { fillDisk } from '../fixtures/database/small-disk.ts';
 import { isAlive } from '../fixtures/processes/process-list.ts';
 import { runtimeOn } from '../fixtures/runtime.ts';
@@ -79,7 +80,7 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
     await drained(db);
     const audio = path.join(dataDir, 'audio');
     if (what === 'all') await sweepAudio(db, audio);
-    await until('the audio to be erased', () => readdirSync(audio).length === 0, 5_000).catch(() => undefined);
+    await until('the audio to be erased', () => audioFilesIn(audio).length === 0, 5_000).catch(() => undefined);
     const [open] = await db.rows<{ number: number }>({
       text: `select count(*) as number from jobs where state <> 'completed'`,
     });
@@ -87,7 +88,7 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
       ...resultsOf(clients),
       databaseEnded,
       processesEnded,
-      filesLeft: readdirSync(audio).length,
+      filesLeft: audioFilesIn(audio).length,
       jobsNotCompleted: open!.number,
       recoveryMs: Math.round(recoveryMs),
       findings: await countViolations(db, clients.accepted, seen),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { ID_NAME } from '../../src/audio/storage/storage.ts';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/database/test-database.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
@@ -24,7 +25,8 @@ async function openStore(kind: 'files' | 'S3', dataDir: string) {
     env: env as Record<string, string>,
     /** Leaves of the audio what a power failure before its sync may leave; the bucket lost all of it. */
     lose: (key: string) => (kind === 'S3' ? rmSync(s3.fileOf(key)) : truncateSync(path.join(folder, key), 1000)),
-    keys: async () => (kind === 'S3' ? await s3.contents() : readdirSync(folder)),
+    keys: async () =>
+      (kind === 'S3' ? await s3.contents() : readdirSync(folder)).filter((name) => path.basename(name) !== ID_NAME),
     read: (key: string) => readFileSync(kind === 'S3' ? s3.fileOf(key) : path.join(folder, key)),
     [Symbol.asyncDispose]: () => s3[Symbol.asyncDispose](),
   };

@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SAMPLE_RATE } from '../../src/engines/engine.ts';
+import { audioFilesIn } from '../fixtures/audio/audio-files.ts';
 import { flacBomb } from '../fixtures/audio/bombs.ts';
 import { openTestFolder, silenceWav, type TestFolder, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
@@ -365,7 +366,7 @@ function damage(whole: Buffer, random: ReturnType<typeof randomFrom>): Buffer {
 }
 
 function audioFiles({ dataDir }: TestService): string[] {
-  return readdirSync(path.join(dataDir, 'audio'));
+  return audioFilesIn(path.join(dataDir, 'audio'));
 }
 
 /** Everything in the data directory but the database. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { ID_NAME } from '../../src/audio/storage/storage.ts';
 import { shardOf } from '../../src/rules/shard.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
@@ -87,8 +88,8 @@ test('a deleted account is unknown at once, and all that is its is erased, altho
     return { status: answer.status, json: (await answer.json()) as any };
   };
   const files = async () =>
-    (await readdir(path.join(dataDir, 'audio'), { recursive: true, withFileTypes: true })).filter((entry) =>
-      entry.isFile(),
+    (await readdir(path.join(dataDir, 'audio'), { recursive: true, withFileTypes: true })).filter(
+      (entry) => entry.isFile() && entry.name !== ID_NAME,
     ).length;
   const account = await service.account({ credits: 10 });
   const other = await service.account({ credits: 10 });

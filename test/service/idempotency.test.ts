@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { audioFilesIn } from '../fixtures/audio/audio-files.ts';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { wavFile } from '../fixtures/audio/wav.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/database/test-database.ts';
@@ -46,7 +46,7 @@ function upload(audio: Uint8Array, fields: Record<string, string> = { async: 'tr
   return form;
 }
 
-const filesOf = ({ dataDir }: TestService) => readdirSync(path.join(dataDir, 'audio'));
+const filesOf = ({ dataDir }: TestService) => audioFilesIn(path.join(dataDir, 'audio'));
 const endLeases = (db: TestDatabase) =>
   db.run({ text: 'update idempotency_keys set lease_ends_at = clock_timestamp()' });
 

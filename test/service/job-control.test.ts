@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { copyFile, mkdir, readdir, truncate } from 'node:fs/promises';
+import { copyFile, mkdir, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
+import { audioFilesIn } from '../fixtures/audio/audio-files.ts';
 import { longSpeech } from '../fixtures/audio/long-speech.ts';
 import { openTestFolder, stereoWav, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
@@ -61,7 +62,7 @@ test('a cancel ends the work on every process, gives back what was not transcrib
   assert.equal(balance.held, 0);
   assert.ok(Math.abs(balance.amount + canceled.json.cost + next.cost - 100) < 1e-5, JSON.stringify(balance));
   assert.deepEqual([erased.status, (await call(service, key, 'GET', `/v1/jobs/${id}`)).status], [204, 404]);
-  await until('the audio to be gone', async () => (await readdir(path.join(service.dataDir, 'audio'))).length === 0);
+  await until('the audio to be gone', () => audioFilesIn(path.join(service.dataDir, 'audio')).length === 0);
 });
 
 test('a job that takes its transcriber down three times fails, and the next one is served', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { audioFilesIn } from '../fixtures/audio/audio-files.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openService, type ServiceAccount } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -67,7 +67,7 @@ test('the stored audio of jobs, on a running service', { timeout: 170_000 }, asy
       const { json } = await ask(account, 'GET', `/v1/jobs/${id}`);
       return json.completed_at === null ? null : json;
     });
-  const files = () => readdirSync(path.join(service.dataDir, 'audio')).length;
+  const files = () => audioFilesIn(path.join(service.dataDir, 'audio')).length;
   const job = await transcribe({ timestamps: 'word', metadata: '{"n":1.0}' }, "Réunion '1'; a=b (2).wav");
   assert.equal(job.text, WORDS, JSON.stringify(job));
   const audioPath = `/v1/jobs/${job.id}/audio`;
