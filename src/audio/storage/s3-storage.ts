@@ -240,15 +240,19 @@ function nextPageOf(page: ListMultipartUploadsCommandOutput | null) {
   return { KeyMarker: NextKeyMarker, ...(NextUploadIdMarker && { UploadIdMarker: NextUploadIdMarker }) };
 }
 
-/** Sends a list request, because a response to HEAD has no error code. */
-function whyAway({ client, sdk, bucket, prefix }: Store): Promise<string | null> {
+/** Reads the storage's id, because a response to HEAD has no error code; a bucket that has none yet is there. */
+async function whyAway({ client, sdk, ...store }: Store): Promise<string | null> {
   const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
-  const request = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 });
-  return client.send(request, { abortSignal }).then(
-    () => null,
+  try {
+    const answer = await client.send(new sdk.GetObjectCommand(idOf(store)), { abortSignal });
+    await answer.Body?.transformToString();
+    return null;
+  } catch (error) {
+    const { code, name } = error as Error & { code?: string };
+    if (name === 'NoSuchKey') return null;
     // The name comes from the server's answer.
-    (cause: Error & { code?: string }) => /^\w{1,64}$/.exec(cause.code ?? cause.name)?.[0] ?? 'unknown error',
-  );
+    return /^\w{1,64}$/.exec(code ?? name)?.[0] ?? 'unknown error';
+  }
 }
 
 async function readId({ client, sdk, ...store }: Store): Promise<string | null> {
