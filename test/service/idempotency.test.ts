@@ -35,7 +35,7 @@ async function openNodes() {
       }),
     jobs: () => db.rows<{ id: string }>({ text: 'select id from jobs' }),
     async [Symbol.asyncDispose]() {
-      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+      await Promise.all([one, two].map((node) => node[Symbol.asyncDispose]()));
       await db[Symbol.asyncDispose]();
     },
   };
