@@ -2,6 +2,7 @@ import { settleHold } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Job, JobHead } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
+import { moveSql } from '../queue/moves.ts';
 import { JOB_COLUMNS, JOB_HEAD_COLUMNS } from '../store.ts';
 import { addUsage } from '../usage/usage-store.ts';
 
@@ -54,6 +55,8 @@ export async function cancelOpenJob(
   return canceled;
 }
 
+const CANCEL = moveSql('cancel');
+
 /** Its partial results, and the URL of audio that is yet to be fetched, are deleted. */
 async function setCanceled(
   tx: Sql,
@@ -73,12 +76,12 @@ async function setCanceled(
         where shard = $1 and job_id = $2
       )
       update jobs
-      set state = 'canceled', cost_units = $3, next_at = null, completed_at = (select moment from clock),
+      set ${CANCEL.to}, cost_units = $3, next_at = null, completed_at = (select moment from clock),
         expires_at = (
           select date_trunc('milliseconds', moment) + $4::integer * interval '1 second'
           from clock
         )
-      where shard = $1 and id = $2 and state in ('queued', 'processing')
+      where shard = $1 and id = $2 and ${CANCEL.from}
       returning ${JOB_COLUMNS}`,
     values: [shard, id, costUnits, options.delete_after_seconds ?? null, now],
   });

@@ -15,6 +15,7 @@ import {
 import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';
+import { moveToSql, nextState } from '../queue/moves.ts';
 import { chunkValues, insertChunksIf } from '../search/chunk-store.ts';
 import { addUsageIf, usageValues } from '../usage/usage-store.ts';
 
@@ -35,16 +36,19 @@ export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob
   return rows[0] ?? null;
 }
 
+const END_RUNNING = moveToSql('processing', '$state');
+const FAIL_QUEUED = moveToSql('queued', '$state');
+
 /** SQL of the CTE `ended`: the job's end, while the condition is true. */
-const endJobIf = (condition: string): string => `
+const endJobIf = ({ to, from }: typeof END_RUNNING, condition: string): string => `
       ended as (
         update jobs
-        set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
+        set ${to}, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
           segments = $segments, words = $packedWords, speakers = $speakers::jsonb, warnings = $warnings::jsonb, peaks = $peaks,
           duration_ms = $durationMs, cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage,
           error_reason = $errorReason, error_http_status = $errorHttpStatus, progress = $progress, next_at = null,
           completed_at = $completedAt, expires_at = $expiresAt
-        where shard = $shard and id = $jobId and ${condition}
+        where shard = $shard and id = $jobId and ${from} and ${condition}
         returning id
       )`;
 
@@ -58,8 +62,11 @@ const END = defineStatement(
       with clock as (
         select clock_timestamp() >= ${MOMENT}
             and clock_timestamp() < ${MOMENT} + ${BOUNDS.endWithinMs} * interval '1 millisecond' as is_in_time
-      ), ${endJobIf(`lease = $lease and state = 'processing' and (select is_in_time from clock)
-          and held_units = $heldUnits and transcribed_units = $transcribedUnits`)}, swept as (
+      ), ${endJobIf(
+        END_RUNNING,
+        `lease = $lease and (select is_in_time from clock)
+          and held_units = $heldUnits and transcribed_units = $transcribedUnits`,
+      )}, swept as (
         delete from job_pieces
         where shard = $shard and job_id = $jobId and ${IS_ENDED}
       ), ${moveUnits({ moment: MOMENT, condition: IS_ENDED })}, ${insertEventIf(IS_ENDED)}, used as (
@@ -73,7 +80,7 @@ const END = defineStatement(
 const END_QUEUED = defineStatement(
   { name: 'end_queued_job' },
   `
-      with ${endJobIf(`lease = 0 and state = 'queued' and held_units = 0`)}, ${insertEventIf(IS_ENDED)}, used as (
+      with ${endJobIf(FAIL_QUEUED, 'lease = 0 and held_units = 0')}, ${insertEventIf(IS_ENDED)}, used as (
         ${addUsageIf({ moment: MOMENT, condition: IS_ENDED })}
       )
       select ${DELIVERIES_INSERTED} as deliveries
@@ -101,6 +108,7 @@ export async function writeEnd(sql: Sql, { ended, event, chunks, peaks }: EndedJ
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
   const values = {
     ...endValues({ ended, event, peaks }, config),
+    state: nextState('processing', ended.state),
     ...settlement,
     ...chunkValues(ended.createdAt, chunks),
   };
@@ -118,7 +126,11 @@ export async function writeQueuedEnd(
   end: Pick<EndedJob, 'ended' | 'event'>,
   config: Config,
 ): Promise<boolean> {
-  const values = { ...endValues({ ...end, peaks: null }, config), jobId: end.ended.id };
+  const values = {
+    ...endValues({ ...end, peaks: null }, config),
+    state: nextState('queued', end.ended.state),
+    jobId: end.ended.id,
+  };
   const [written] = await sql.rows<Written>(END_QUEUED(values));
   notifyWritten(sql, end.ended, written);
   return written !== undefined;

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import type { Job } from '../job.ts';
 import { notifyChanged, notifyDue } from '../notify.ts';
 import type { JobKey } from '../store.ts';
+import { moveSql } from './moves.ts';
 
 /** Identifies a claim of a job by the lease's number. */
 export type Claim = Pick<Job, 'shard' | 'id' | 'lease'>;
@@ -13,7 +14,11 @@ type Now = Date | null;
 
 // Like a job that was never started, except for the number of attempts and the lease: job_queues does not count the
 // job. created_at, which orders the queue, is unchanged.
-const BACK_IN_QUEUE = `state = 'queued', progress = 0, started_at = null, holder = null`;
+const BACK_IN_QUEUE = 'progress = 0, started_at = null, holder = null';
+
+const HAND_BACK = moveSql('hand_back');
+const WAIT = moveSql('wait');
+const RELEASE = moveSql('release');
 
 /** A claim of a job or of a live session, which has its own length of the lease and no progress. */
 type HeldClaim = Claim & { progress?: number; leaseMs?: number };
@@ -75,8 +80,8 @@ export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boo
         select coalesce($4::timestamptz, clock_timestamp()) as moment
       )
       update jobs
-      set ${BACK_IN_QUEUE}, attempts = attempts - 1, next_at = (select moment from clock)
-      where shard = $1 and id = $2 and lease = $3 and state = 'processing'`,
+      set ${HAND_BACK.to}, ${BACK_IN_QUEUE}, attempts = attempts - 1, next_at = (select moment from clock)
+      where shard = $1 and id = $2 and lease = $3 and ${HAND_BACK.from}`,
     values: [claim.shard, claim.id, claim.lease, now],
   });
   if (changed === 1) notifyReturned(sql, [claim.id]);
@@ -95,8 +100,8 @@ export async function returnWaitingJob(sql: Sql, claim: Claim): Promise<boolean>
         select clock_timestamp() as moment
       )
       update jobs
-      set state = 'queued', started_at = null, holder = null, attempts = attempts - 1, next_at = (select moment from clock)
-      where shard = $1 and id = $2 and lease = $3 and state = 'processing'`,
+      set ${WAIT.to}, started_at = null, holder = null, attempts = attempts - 1, next_at = (select moment from clock)
+      where shard = $1 and id = $2 and lease = $3 and ${WAIT.from}`,
     values: [claim.shard, claim.id, claim.lease],
   });
   if (changed === 1) notifyReturned(sql, [claim.id]);
@@ -134,12 +139,12 @@ export async function returnLapsedJobs(
       ), lapsed as (
         select id
         from jobs
-        where shard = $1 and id = any($2) and state = 'processing' and next_at <= clock_timestamp()
+        where shard = $1 and id = any($2) and ${RELEASE.from} and next_at <= clock_timestamp()
           and clock_timestamp() <= $3::timestamptz + $4 * interval '1 millisecond'
         for update skip locked
       )
       update jobs
-      set ${BACK_IN_QUEUE}, next_at = (select moment from clock)
+      set ${RELEASE.to}, ${BACK_IN_QUEUE}, next_at = (select moment from clock)
       where shard = $1 and id = any(array(select id from lapsed))
       returning id`,
     values: [shard, ids, moment, validMs],
@@ -165,9 +170,9 @@ export async function returnJobsOf(
         select clock_timestamp() as moment
       )
       update jobs
-      set ${BACK_IN_QUEUE}, next_at = (select moment from clock),
+      set ${RELEASE.to}, ${BACK_IN_QUEUE}, next_at = (select moment from clock),
         attempts = case when lease < $2 then attempts - 1 else attempts end
-      where state = 'processing' and not is_live and starts_with(holder, $1)
+      where ${RELEASE.from} and not is_live and starts_with(holder, $1)
       returning id`,
     values: [holders, freeStarts],
   });

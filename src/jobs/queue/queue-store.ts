@@ -5,6 +5,7 @@ import { type ClaimedJob, type Job, NO_RESULT } from '../job.ts';
 import { notifyChanged } from '../notify.ts';
 import { type JobKey, OPEN_JOB_COLUMNS } from '../store.ts';
 import type { Claim, Holder } from './lease-store.ts';
+import { moveSql } from './moves.ts';
 
 /** The greatest `limit` of `readQueueHead`. */
 export const MAX_HEAD = 64;
@@ -71,6 +72,8 @@ export async function readQueueHead(
   };
 }
 
+const START = moveSql('start');
+
 export type JobsClaim = {
   jobs: JobKey[];
   holder: Holder;
@@ -95,9 +98,9 @@ export async function claimJobs(
         select clock_timestamp() as moment, clock_timestamp() + $4 * interval '1 millisecond' as lease_ends_at
       ), claimed as (
         update jobs
-        set state = 'processing', attempts = attempts + 1, lease = lease + 1, holder = $3,
+        set ${START.to}, attempts = attempts + 1, lease = lease + 1, holder = $3,
           next_at = (select lease_ends_at from clock), started_at = (select moment from clock)
-        where shard = any($1::smallint[]) and id = any($2::text[]) and state = 'queued'
+        where shard = any($1::smallint[]) and id = any($2::text[]) and ${START.from}
           and (select moment from clock) <= $5::timestamptz + $6 * interval '1 millisecond'
         returning ${OPEN_JOB_COLUMNS}
       ), started as (

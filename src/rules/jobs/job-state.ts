@@ -1,13 +1,19 @@
 export const JOB_STATES = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-export type JobMove = 'start' | 'hand_back' | 'wait' | 'release' | 'complete' | 'fail' | 'cancel';
+type Move = { from: JobState; move: string; to: JobState; meaning: string };
 
-type Move = { from: JobState; move: JobMove; to: JobState; meaning: string };
-
-/** Every legal move of a job. docs/states.md is generated from this table. */
-export const JOB_MOVES: readonly Move[] = [
-  { from: 'queued', move: 'start', to: 'processing', meaning: 'a transcriber claims the job' },
+/**
+ * Every legal move of a job. The statements take their states from this table (`src/jobs/queue/moves.ts`), and docs/states.md is
+ * generated from it.
+ */
+export const JOB_MOVES = [
+  {
+    from: 'queued',
+    move: 'start',
+    to: 'processing',
+    meaning: 'a transcriber claims the job, or the client of a live session connects',
+  },
   { from: 'queued', move: 'cancel', to: 'canceled', meaning: 'the client cancels the job before it starts' },
   { from: 'queued', move: 'fail', to: 'failed', meaning: 'audio from a URL cannot be fetched, read or paid for' },
   {
@@ -36,7 +42,15 @@ export const JOB_MOVES: readonly Move[] = [
     meaning: 'the audio, the engine or the balance does not allow a transcript',
   },
   { from: 'processing', move: 'cancel', to: 'canceled', meaning: 'the client cancels the job while it runs' },
-];
+  {
+    from: 'processing',
+    move: 'take_over',
+    to: 'processing',
+    meaning: 'the client of a live session connects again; the former process loses the lease',
+  },
+] as const satisfies readonly Move[];
+
+export type JobMove = (typeof JOB_MOVES)[number]['move'];
 
 /** Whether a job in this state never moves again. */
 export function isTerminal(state: JobState): boolean {

@@ -4,6 +4,7 @@ import type { FoundWarning } from '../../../rules/jobs/warnings.ts';
 import { durationMs, type LiveEncoding, type LiveSampleRate } from '../../../rules/live/encoding.ts';
 import { type ClaimedJob, NO_RESULT } from '../../job.ts';
 import type { Holder } from '../../queue/lease-store.ts';
+import { moveSql } from '../../queue/moves.ts';
 import { type JobKey, OPEN_JOB_COLUMNS } from '../../store.ts';
 import type { AudioChunk } from './pending-audio.ts';
 
@@ -82,6 +83,8 @@ export async function findLiveAccess(
   return rows[0] ?? null;
 }
 
+const CONNECT = moveSql('start', 'take_over');
+
 /** Claims the job of a session for a client that connects. Null when it has ended, or is none of the account. */
 export async function takeLiveJob(
   tx: Sql,
@@ -95,10 +98,10 @@ export async function takeLiveJob(
         select clock_timestamp() as moment
       )
       update jobs
-      set state = 'processing', lease = lease + 1, attempts = 1, holder = $4,
+      set ${CONNECT.to}, lease = lease + 1, attempts = 1, holder = $4,
         started_at = coalesce(started_at, (select moment from clock)),
         next_at = (select moment from clock) + $5 * interval '1 millisecond'
-      where shard = $1 and id = $2 and account_id = $3 and is_live and state in ('queued', 'processing')
+      where shard = $1 and id = $2 and account_id = $3 and is_live and ${CONNECT.from}
       returning ${OPEN_JOB_COLUMNS}`,
     values: [shard, id, accountId, holder, leaseMs],
   });
