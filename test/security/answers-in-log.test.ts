@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isUtf8 } from 'node:buffer';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import tls from 'node:tls';
@@ -74,7 +75,8 @@ test(`whatever bytes a receiver answers with, the entry in the log is valid JSON
     const value = bytes(random.integer(2_000), (byte) => byte >= 0x20 && byte !== 0x7f);
     const body = bytes(random.integer(2_000), () => true);
     const { headers, body: shown } = await kept(Buffer.concat([Buffer.from('x-any: a'), value]), body);
-    assert.equal(shown, body.toString('utf8'));
+    // Bytes that are no UTF-8 are shown as Windows-1252, which gives each of them one character.
+    assert.equal(shown, isUtf8(body) ? body.toString('utf8') : new TextDecoder('windows-1252').decode(body));
     assert.ok(headers['x-any']!.startsWith('a'));
   }
 

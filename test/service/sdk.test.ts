@@ -208,6 +208,10 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.ok((await client.deliveries.list({ webhook_id: hook.id })).data.length > 0);
     assert.equal((await events.resend(event.id, hook.id)).event_id, event.id);
     await webhooks.delete(hook.id);
+    assert.equal((await webhooks.alerts()).webhook, null);
+    const alerts = await webhooks.setAlerts({ url: receiver.url });
+    const { webhook: alerted } = await webhooks.alerts();
+    assert.deepEqual([alerted!.id, alerted!.url, alerts.secret.slice(0, 6)], [alerts.id, receiver.url, 'whsec_']);
     assert.equal((await jobs.get(job.id)).status, 'completed');
 
     end.abort();
@@ -265,6 +269,10 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.equal((await admin.nodes()).length, 1);
     assert.ok((await admin.jobs({ account_id: account.id })).data.length > 0);
     assert.deepEqual((await admin.webhooks({ active: false })).data, []);
+    const since = new Date(Date.now() - 60_000).toISOString();
+    assert.equal((await admin.recoverWebhooks({ since, dry_run: true })).events, 0);
+    const failed = { failed_since: since, error_type: 'engine_error', dry_run: true } as const;
+    assert.equal((await admin.retryJobs(failed)).jobs, 0);
     assert.equal((await admin.models()).engines.length, 2);
     await assert.rejects(admin.pullModel('no-such-model'), { status: 404 });
     await assert.rejects(admin.cancelPull('parakeet-110m'), { status: 404 });

@@ -179,6 +179,18 @@ def test_a_delivery_verifies_and_its_event_can_be_followed(service: Caller, audi
     assert service.call(lambda client: client.webhooks.delete(webhook_id)) is None
 
 
+def test_an_account_is_told_of_its_webhooks_at_an_url_of_its_own(service: Caller) -> None:
+    url = os.environ["VERBATIM_TEST_RECEIVER"]
+
+    made = service.call(lambda client: client.webhooks.set_alerts(url=url))
+    alerts = service.call(lambda client: client.webhooks.alerts())
+
+    assert made["secret"].startswith("whsec_")
+    assert (alerts["webhook"]["id"], alerts["webhook"]["url"]) == (made["id"], url)
+    service.call(lambda client: client.webhooks.delete(made["id"]))
+    assert service.call(lambda client: client.webhooks.alerts())["webhook"] is None
+
+
 def test_the_account_shows_what_it_has(service: Caller, audio: Path) -> None:
     service.call(lambda client: client.transcribe(audio))
 

@@ -12,6 +12,7 @@ import type {
   GetAdminUsageQuery,
   GetAdminWebhooksQuery,
   JobSummary,
+  JobsRetried,
   Key,
   LedgerEntry,
   ModelPull,
@@ -27,11 +28,14 @@ import type {
   PostAdminAccountsIdInvitationsBody,
   PostAdminAccountsIdKeysBody,
   PostAdminAccountsIdPortalLinksBody,
+  PostAdminJobsRetryBody,
   PostAdminSecretsRotateBody,
+  PostAdminWebhooksRecoverBody,
   SecretsRotation,
   Setting,
   SettingList,
   Usage,
+  WebhooksRecovered,
 } from '../api.ts';
 import type { CsvPages, Pages } from './http/pages.ts';
 import { type RawAnswer, type RawCall, sendRaw } from './http/raw-request.ts';
@@ -90,6 +94,16 @@ export class VerbatimAdmin {
   /** Webhooks of all accounts. */
   webhooks(filter?: GetAdminWebhooksQuery, options?: RequestOptions): Pages<AccountWebhook> {
     return this.#http.pages('/admin/v1/webhooks', filter, options);
+  }
+
+  /** Sends the events again that webhooks of all accounts have missed since a time. */
+  async recoverWebhooks(body: PostAdminWebhooksRecoverBody, options?: RequestOptions): Promise<WebhooksRecovered> {
+    return await this.#http.json('POST', '/admin/v1/webhooks/recover', { ...options, body });
+  }
+
+  /** Transcribes the stored audio of failed jobs of all accounts again: at most 500 a call, from `next_since` on. */
+  async retryJobs(body: PostAdminJobsRetryBody, options?: RequestOptions): Promise<JobsRetried> {
+    return await this.#http.json('POST', '/admin/v1/jobs/retry', { ...options, body });
   }
 
   async models(options?: RequestOptions): Promise<CatalogueModelList> {
