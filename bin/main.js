@@ -117,7 +117,10 @@ function compileCache() {
   return prebuiltFolder(ROOT) ? {} : { NODE_COMPILE_CACHE: COMPILE_CACHE };
 }
 
-/** The named benchmarks, or all; each gets the options. All arguments after `wer` (a manifest and options) go to it. */
+/**
+ * The named benchmarks, or all but `soak`, which runs for hours; each gets the options. All arguments after `wer` (a
+ * manifest and options) go to it.
+ */
 function benchPrograms(given) {
   const firstOption = given.findIndex((argument) => argument.startsWith('-'));
   const names = firstOption < 0 ? given : given.slice(0, firstOption);
@@ -127,7 +130,8 @@ function benchPrograms(given) {
   if (names[0] === 'wer') return [['bench/wer.bench.ts', ...given.slice(1)]];
   const unknown = names.find((name) => !known.includes(name));
   if (unknown) throw new Error(`There is no benchmark ${unknown}; there are: ${known.join(', ')}`);
-  return (names.length > 0 ? names : known).map((name) => [`bench/${name}.bench.ts`, ...options]);
+  const wanted = names.length > 0 ? names : known.filter((name) => name !== 'soak');
+  return wanted.map((name) => [`bench/${name}.bench.ts`, ...options]);
 }
 
 module.exports = { main, commandAsTyped };
