@@ -431,3 +431,27 @@ for (const [what, ageMinutes, gapsMinutes, code] of [
     assert.equal(socket.closeCode, code ?? CLOSE.done);
   });
 }
+
+test('a client that waits for the engine is not idle', async () => {
+  const clock = openManualClock();
+  await using environment = await openEnvironment(clock);
+  const { connection, socket, has } = await environment.connect();
+  environment.backlogSeconds = 10;
+  connection.binary(Buffer.from(noisySpeech(randomFrom(3), 2)));
+  await clock.advance(250);
+  await until('the audio to be durable', async () => {
+    await clock.advance(1);
+    return has('ack');
+  });
+
+  await clock.advance((REST.idleSeconds + 2) * 1000);
+  environment.backlogSeconds = 0;
+  connection.text('{"type":"finish"}');
+  await until('the end', async () => {
+    await clock.advance(1_000);
+    return has('done');
+  });
+  connection.closed(1000);
+
+  assert.equal(socket.closeCode, CLOSE.done);
+});

@@ -7,6 +7,46 @@ test('the bounds are in order', () => {
 });
 
 for (const { title, change, why } of [
+  {
+    title: 'a statement that ends when the client gives it up',
+    change: { queryTimeoutMs: 3_500 },
+    why: /outcome is unknown/,
+  },
+  {
+    title: 'a request that is answered when its statement ends',
+    change: { unavailableWithinMs: 4_000 },
+    why: /503 in time/,
+  },
+  {
+    title: 'a lease that one renewal which times out lets end',
+    change: { databaseStallMs: 0, leaseMs: 6_250, returnPauseMs: 5_000 },
+    why: /one renewal may time out/,
+  },
+  {
+    title: 'jobs that are returned before a renewal is repeated',
+    change: { returnPauseMs: 4_250 },
+    why: /renewed its leases before/,
+  },
+  {
+    title: 'a heartbeat that times out and pauses the attempts',
+    change: { shardTrustMs: 5_000 },
+    why: /one heartbeat/,
+  },
+  {
+    title: 'a row that counts as late while a frozen process may still write it',
+    change: { lateCommitMs: 8_500 },
+    why: /loses its transaction/,
+  },
+  {
+    title: 'an idempotency key that ends before its third renewal',
+    change: { keyLeaseMs: 26_500 },
+    why: /idempotency key/,
+  },
+  {
+    title: 'roles that are killed before their work is handed back',
+    change: { workStopMs: 8_500 },
+    why: /handed back/,
+  },
   { title: 'a claim that is valid as long as a statement runs', change: { claimValidMs: 3_500 }, why: /run.? late/ },
   {
     title: 'a lease as long as a stall of the database',

@@ -4,8 +4,8 @@ import { JOB_MOVES, type JobMove, type JobState } from '../../rules/jobs/job-sta
 type MoveSql = { to: string; from: string };
 
 /**
- * SQL of moves of `JOB_MOVES` that lead to one state: an assignment of this state, and the condition that the job is in a
- * state from which one of the moves starts.
+ * SQL of moves of `JOB_MOVES` that lead to one state: an assignment of this state, and the condition that the job is in
+ * a state from which one of the moves starts.
  */
 export function moveSql(...moves: [JobMove, ...JobMove[]]): MoveSql {
   const rows = JOB_MOVES.filter(({ move }) => moves.includes(move));

@@ -158,3 +158,17 @@ test('a lease has the length that its claim names', async () => {
 
   assert.ok((await fixture.secondsLeft()) > 50);
 });
+
+test('a holder learns that its lease is lost when the same job is claimed again by its own process', async () => {
+  await using fixture = await openEnvironment();
+  await using leases = openKeeper(fixture.db, openSteppedClock().clock);
+  const lost: string[] = [];
+  using _first = leases.hold(
+    () => ({ ...fixture.claimed, progress: 0 }),
+    (cause) => lost.push(cause.message),
+  );
+
+  using _second = leases.hold(() => ({ ...fixture.claimed, lease: fixture.claimed.lease + 1, progress: 0 }), fail);
+
+  assert.deepEqual(lost, [`the lease of ${fixture.claimed.id} was lost`]);
+});

@@ -4,8 +4,8 @@ export type JobState = (typeof JOB_STATES)[number];
 type Move = { from: JobState; move: string; to: JobState; meaning: string };
 
 /**
- * Every legal move of a job. The statements take their states from this table (`src/jobs/queue/moves.ts`), and docs/states.md is
- * generated from it.
+ * Every legal move of a job. The statements take their states from this table (`src/jobs/queue/moves.ts`), and
+ * docs/states.md is generated from it.
  */
 export const JOB_MOVES = [
   {

@@ -6,65 +6,20 @@ import { pino } from 'pino';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
-import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { openDeliveryFixture, secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
+import { openDeliverers } from '../../../test/fixtures/webhooks/deliverer.ts';
+import { secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
-import { openReceiver, type ReceiverOptions, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
-import { type Config, readConfig } from '../../config/settings.ts';
+import { openReceiver } from '../../../test/fixtures/webhooks/receiver.ts';
 import type { Database, Statement } from '../../db/database.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { openMetrics } from '../../platform/metrics.ts';
 import { endDeliverers } from '../ownership/ownership-store.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
 import { dropWaitingOfJob } from './drop-store.ts';
-import { type DelivererRuntime, startDeliverer } from './worker.ts';
-
-const FAST_RETRIES_MS = [0, 50, 50, 50];
-
-const localTarget = (port: number) => ({ address: '127.0.0.1', prefixBits: 32, port });
-
-async function openEnvironment(options: ReceiverOptions = {}, config: Partial<Config> = {}) {
-  const fixture = await openDeliveryFixture();
-  const receiver = await openReceiver(options);
-  const account = await fixture.account();
-  const webhook = await fixture.webhook(account, receiver.url);
-  const start = (ports: number[] = [], more: Partial<DelivererRuntime> = {}) =>
-    startDeliverer({
-      ...runtimeOn(fixture.db, { secretBox }),
-      config: {
-        ...readConfig({}),
-        webhookRetryDelaysMs: FAST_RETRIES_MS,
-        webhookTimeoutMs: 1_000,
-        webhookAllowedTargets: [receiver.port, ...ports].map(localTarget),
-        ...config,
-      },
-      ca: testAuthority.cert,
-      ...more,
-    });
-  const settled = (count: number) =>
-    until(`${count} attempts in the log`, async () => {
-      const attempts = await fixture.attempts();
-      return attempts.length >= count ? attempts : null;
-    });
-  return {
-    fixture,
-    receiver,
-    account,
-    webhook,
-    start,
-    settled,
-    sent: (header: string) => receiver.requests.map(({ headers }) => headers[header]),
-    states: async () => (await fixture.deliveries()).map(({ state }) => state),
-    async [Symbol.asyncDispose]() {
-      await receiver[Symbol.asyncDispose]();
-      await fixture[Symbol.asyncDispose]();
-    },
-  };
-}
 
 test('an event is delivered at once, with signatures that the SDK and the Standard Webhooks libraries accept', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const deliverer = await environment.start();
 
   const eventId = await environment.fixture.emit(environment.account);
@@ -90,7 +45,7 @@ test('an event is delivered at once, with signatures that the SDK and the Standa
 });
 
 test('a failing receiver gets four attempts with the same body, each with its own id, number, time and signature', async () => {
-  await using environment = await openEnvironment({ reply: () => ({ status: 500, body: 'no' }) });
+  await using environment = await openDeliverers({ reply: () => ({ status: 500, body: 'no' }) });
   const deliverer = await environment.start();
 
   await environment.fixture.emit(environment.account);
@@ -117,7 +72,7 @@ test('a failing receiver gets four attempts with the same body, each with its ow
 });
 
 test('a retry that is due soon starts at its time, without another read', async () => {
-  await using environment = await openEnvironment(
+  await using environment = await openDeliverers(
     { reply: () => ({ status: 500, body: 'no' }) },
     { webhookRetryDelaysMs: [0, 200, 200, 200] },
   );
@@ -139,7 +94,7 @@ test('a retry that is due soon starts at its time, without another read', async 
 });
 
 test('a success after failures ends the delivery and the streak', async () => {
-  await using environment = await openEnvironment({ reply: (_request, index) => ({ status: index < 2 ? 503 : 200 }) });
+  await using environment = await openDeliverers({ reply: (_request, index) => ({ status: index < 2 ? 503 : 200 }) });
   const deliverer = await environment.start();
 
   await environment.fixture.emit(environment.account);
@@ -153,7 +108,7 @@ test('a success after failures ends the delivery and the streak', async () => {
 
 test('a webhook that fails too often is disabled, and its waiting deliveries are dropped', async () => {
   const bounds = { webhookDisableFailures: 3, webhookDisableMs: 0, webhookRetryDelaysMs: [0, 60_000, 60_000, 60_000] };
-  await using environment = await openEnvironment({ reply: () => ({ status: 500 }) }, bounds);
+  await using environment = await openDeliverers({ reply: () => ({ status: 500 }) }, bounds);
   for (let i = 0; i < 3; i++) await environment.fixture.emit(environment.account);
 
   const deliverer = await environment.start();
@@ -172,7 +127,7 @@ test('a webhook that fails too often is disabled, and its waiting deliveries are
 });
 
 test('during the overlap of a rotation both secrets sign; afterwards only the new one', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const fresh = makeWebhookSecret();
   const { webhook, fixture } = environment;
   const rotate = (endsAt: Date) =>
@@ -205,7 +160,7 @@ test('during the overlap of a rotation both secrets sign; afterwards only the ne
 
 test('two deliverers together put at most 16 attempts of a webhook in flight', async () => {
   const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 5_000 });
+  await using environment = await openDeliverers({ reply: () => response.promise }, { webhookTimeoutMs: 5_000 });
   for (let i = 0; i < 50; i++) await environment.fixture.emit(environment.account);
 
   const deliverers = await Promise.all([environment.start(), environment.start()]);
@@ -220,7 +175,7 @@ test('two deliverers together put at most 16 attempts of a webhook in flight', a
 
 test('a receiver that hangs does not delay others', async () => {
   await using hanging = await openHostileReceiver('hang');
-  await using environment = await openEnvironment({}, { webhookTimeoutMs: 4_000 });
+  await using environment = await openDeliverers({}, { webhookTimeoutMs: 4_000 });
   await environment.fixture.webhook(environment.account, hanging.url);
   for (let i = 0; i < 20; i++) await environment.fixture.emit(environment.account);
 
@@ -233,7 +188,7 @@ test('a receiver that hangs does not delay others', async () => {
 });
 
 test('an attempt whose DNS lookup cannot start is handed back, neither logged nor counted', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const { fixture, account } = environment;
   const names = Array.from({ length: 9 }, (_, index) => `w${index}.example.org`);
   for (const name of names) await fixture.webhook(account, `https://${name}/`);
@@ -265,7 +220,7 @@ test('an attempt whose DNS lookup cannot start is handed back, neither logged no
 });
 
 test('deliveries whose secret cannot be opened wait, with one line in the log, until the secret changes', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const { fixture, webhook, account } = environment;
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
@@ -289,7 +244,7 @@ test('deliveries whose secret cannot be opened wait, with one line in the log, u
 });
 
 test('a previous secret that cannot be opened does not delay deliveries', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const { fixture, webhook } = environment;
   await fixture.db.run({
     text: `update webhooks set previous_secret = $1, previous_secret_ends_at = now() + interval '1 h'`,
@@ -308,7 +263,7 @@ test('a previous secret that cannot be opened does not delay deliveries', async 
 test('the log has one line of level info per failed attempt, and successes at level debug', async () => {
   const levels = { info: [] as string[], debug: [] as string[] };
   for (const level of ['info', 'debug'] as const) {
-    await using environment = await openEnvironment({
+    await using environment = await openDeliverers({
       reply: (_request, index) => ({ status: index < 2 ? 503 : 200 }),
     });
     const log = pino({ level }, { write: (line: string) => void levels[level].push(JSON.parse(line).outcome) });
@@ -324,7 +279,7 @@ test('the log has one line of level info per failed attempt, and successes at le
 
 test('stop waits for the attempts in progress and records them', async () => {
   const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => response.promise });
+  await using environment = await openDeliverers({ reply: () => response.promise });
   await environment.fixture.emit(environment.account);
 
   const deliverer = await environment.start();
@@ -344,7 +299,7 @@ function adjustableClock() {
 
 test('a process that wakes after its lease starts nothing, and its results are not recorded', async () => {
   const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({
+  await using environment = await openDeliverers({
     reply: (_request, index) => (index === 0 ? response.promise : { status: 200 }),
   });
   const { fixture, account, receiver } = environment;
@@ -368,7 +323,7 @@ test('a process that wakes after its lease starts nothing, and its results are n
 });
 
 test('no attempt starts when the last heartbeat was sent more than 8 s ago', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const { fixture, account, receiver } = environment;
   const clock = adjustableClock();
   const wall = { aheadMs: 0 };
@@ -396,7 +351,7 @@ test('no attempt starts when the last heartbeat was sent more than 8 s ago', asy
 });
 
 test('a delivery that was committed long after it was due is found by the search of all webhooks', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const { fixture, account, receiver } = environment;
   const clock = adjustableClock();
   const metrics = openMetrics();
@@ -421,7 +376,7 @@ test('a delivery that was committed long after it was due is found by the search
 });
 
 test('more deliveries than one read brings are all sent, each once', async () => {
-  await using environment = await openEnvironment({}, { webhookTimeoutMs: 5_000 });
+  await using environment = await openDeliverers({}, { webhookTimeoutMs: 5_000 });
   const { fixture, account, receiver } = environment;
   await fixture.webhook(account, receiver.url);
   await Promise.all(Array.from({ length: 200 }, () => fixture.emit(account)));
@@ -435,7 +390,7 @@ test('more deliveries than one read brings are all sent, each once', async () =>
 });
 
 test('a batch whose answer was lost is recorded once', async () => {
-  await using environment = await openEnvironment({
+  await using environment = await openDeliverers({
     reply: (_request, index) => ({ status: index === 1 ? 500 : 200 }),
   });
   const { fixture, account } = environment;
@@ -468,7 +423,7 @@ test('a batch whose answer was lost is recorded once', async () => {
 });
 
 test('what becomes due while nothing can be recorded starts afterwards, and no timer runs meanwhile', async () => {
-  await using environment = await openEnvironment();
+  await using environment = await openDeliverers();
   const { fixture, account, receiver } = environment;
   const [tries, shortSleeps] = [{ failed: 0, fails: true }, { count: 0 }];
   const db: Database = {
@@ -504,7 +459,7 @@ test('what becomes due while nothing can be recorded starts afterwards, and no t
 
 test('waiting deliveries of a webhook that is disabled or deleted are dropped by the deliverer, also those in memory', async () => {
   const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
+  await using environment = await openDeliverers({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
   const { fixture, account, receiver, webhook } = environment;
   const gone = await fixture.webhook(account, receiver.url);
   const deliverer = await environment.start();
@@ -529,7 +484,7 @@ test('waiting deliveries of a webhook that is disabled or deleted are dropped by
 
 test('deliveries in flight whose results are not recorded are dropped later, when their webhook was deleted meanwhile', async () => {
   const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 20_000 });
+  await using environment = await openDeliverers({ reply: () => response.promise }, { webhookTimeoutMs: 20_000 });
   const { fixture, account, receiver, webhook } = environment;
   const clock = adjustableClock();
   // Due for longer than a read looks back.
@@ -565,35 +520,48 @@ test('deliveries in flight whose results are not recorded are dropped later, whe
   assert.equal(receiver.requests.length, 16);
 });
 
-test('an erased event is not sent from memory', async () => {
-  const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
-  const { fixture, account, receiver } = environment;
-  const deliverer = await environment.start();
-  for (let i = 0; i < 17; i++) await fixture.emit(account);
-  await receiver.waitFor(16);
-  const sent = new Set(environment.sent('x-service-event-id'));
-  const [waiting] = (await fixture.due(account)).filter(({ delivery }) => !sent.has(delivery.eventId));
-  const notified = Promise.withResolvers<string>();
-  const unlisten = await fixture.db.listen('event_erased', (id) => id && notified.resolve(id));
+for (const { title, isNotified } of [
+  { title: 'an erased event is not sent from memory', isNotified: true },
+  { title: 'an erased event is not sent 5 s after its read, though the notification was lost', isNotified: false },
+]) {
+  test(title, async () => {
+    const response = Promise.withResolvers<{ status: number }>();
+    await using environment = await openDeliverers({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
+    const { fixture, account, receiver } = environment;
+    const clock = adjustableClock();
+    const deliverer = await environment.start([], { monotonicMs: clock.monotonicMs });
+    for (let i = 0; i < 17; i++) await fixture.emit(account);
+    await receiver.waitFor(16);
+    const sent = new Set(environment.sent('x-service-event-id'));
+    const [waiting] = (await fixture.due(account)).filter(({ delivery }) => !sent.has(delivery.eventId));
+    const { eventId } = waiting!.delivery;
+    const notified = Promise.withResolvers<string>();
+    const unlisten = await fixture.db.listen('event_erased', (id) => id && notified.resolve(id));
 
-  await fixture.db.run({
-    text: `update events set job_id = 'job_x' where id = $1`,
-    values: [waiting!.delivery.eventId],
+    if (isNotified) {
+      await fixture.db.run({ text: `update events set job_id = 'job_x' where id = $1`, values: [eventId] });
+      await fixture.db.transaction((tx) => dropWaitingOfJob(tx, { shard: account.shard, jobId: 'job_x' }));
+      await notified.promise;
+    } else {
+      await fixture.db.run({ text: 'delete from deliveries where event_id = $1', values: [eventId] });
+      clock.aheadMs = 5_001;
+    }
+    await unlisten();
+    // It starts after the erased one.
+    const last = await fixture.emit(account);
+    response.resolve({ status: 200 });
+    await receiver.waitFor(17);
+    await environment.settled(17);
+    await deliverer.stop();
+
+    const events = environment.sent('x-service-event-id');
+    assert.deepEqual([events.includes(eventId), events.includes(last)], [false, true]);
   });
-  await fixture.db.transaction((tx) => dropWaitingOfJob(tx, { shard: account.shard, jobId: 'job_x' }));
-  await notified.promise;
-  await unlisten();
-  response.resolve({ status: 200 });
-  await environment.settled(17);
-  await deliverer.stop();
-
-  assert.equal(receiver.requests.length, 16);
-});
+}
 
 test('an attempt whose delivery is dropped while it is in flight is logged with its result, and not repeated', async () => {
   const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
+  await using environment = await openDeliverers({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
   const { fixture, account, receiver } = environment;
   const deliverer = await environment.start();
   const eventId = await fixture.emit(account);
@@ -630,7 +598,7 @@ async function openHeldPort() {
 }
 
 test('nothing is sent of an event that is erased while the connection is opened', async () => {
-  await using environment = await openEnvironment({}, { webhookTimeoutMs: 10_000 });
+  await using environment = await openDeliverers({}, { webhookTimeoutMs: 10_000 });
   const { fixture, account, receiver } = environment;
   using held = await openHeldPort();
   const slow = await fixture.webhook(account, `https://127.0.0.1:${held.port}/`);
@@ -659,7 +627,7 @@ test('nothing is sent of an event that is erased while the connection is opened'
 });
 
 test('nothing is sent to a webhook that is deleted while its connection is opened', async () => {
-  await using environment = await openEnvironment({}, { webhookTimeoutMs: 10_000 });
+  await using environment = await openDeliverers({}, { webhookTimeoutMs: 10_000 });
   const { fixture, account, receiver } = environment;
   using held = await openHeldPort();
   const gone = await fixture.webhook(account, `https://127.0.0.1:${held.port}/`);
@@ -682,7 +650,7 @@ test('nothing is sent to a webhook that is deleted while its connection is opene
 
 test("large events of one account that hang leave memory for another account's", async () => {
   const hanging = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => hanging.promise }, { webhookTimeoutMs: 30_000 });
+  await using environment = await openDeliverers({ reply: () => hanging.promise }, { webhookTimeoutMs: 30_000 });
   const { fixture, account, receiver } = environment;
   await using healthy = await openReceiver();
   for (let i = 0; i < 3; i++) await fixture.webhook(account, receiver.url);

@@ -8,8 +8,15 @@ import { endDeliverers } from './ownership-store.ts';
 
 /** A deliverer without deliveries. `stalledMs` is added to its clock; what is in `busy` is not recorded yet. */
 function openDeliverer(db: TestDatabase, holder: string) {
-  const deliverer = { stalledMs: 0, busy: new Set<number>(), closed: [] as number[], onBeat: () => {} };
+  const deliverer = {
+    stalledMs: 0,
+    busy: new Set<number>(),
+    closed: [] as number[],
+    beforeBeat: async () => {},
+    onBeat: () => {},
+  };
   const rows: TestDatabase['rows'] = async (statement) => {
+    if (statement.name === 'renew-deliverer-lease') await deliverer.beforeBeat();
     const answer = await db.rows(statement);
     if (statement.name === 'renew-deliverer-lease') deliverer.onBeat();
     return answer as never;
@@ -210,4 +217,40 @@ test('an owner keeps its shards when the database was away for longer than the l
 
   assert.equal(deliverer.ownership.openShards().length, 64);
   assert.deepEqual(deliverer.closed, []);
+});
+
+test('after the database was away, others are ended only when each could renew its lease', async () => {
+  await using environment = await openEnvironment();
+  const [first, second] = [await environment.start('node/a'), await environment.start('node/b')];
+  await Promise.all([first.has(32), second.has(32)]);
+  const closed = second.closed.length;
+  const reached = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  let failures = 1;
+  first.beforeBeat = async () => {
+    if (failures-- > 0) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+  };
+  second.beforeBeat = async () => {
+    reached.resolve();
+    await release.promise;
+  };
+  second.ownership.renewed();
+  await reached.promise;
+  await first.ownership.renewed();
+  await environment.db.run({ text: `update deliverers set ends_at = now() - interval '1 h' where id = 'node/b'` });
+
+  await first.ownership.renewed();
+  const whileAway = await environment.owners();
+  release.resolve();
+  await second.ownership.renewed();
+
+  assert.deepEqual(
+    whileAway.map(({ owner, number }) => [owner, number]),
+    [
+      ['node/a', 32],
+      ['node/b', 32],
+    ],
+  );
+  assert.equal(second.ownership.openShards().length, 32);
+  assert.equal(second.closed.length, closed);
 });

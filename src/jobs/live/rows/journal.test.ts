@@ -224,3 +224,30 @@ test('the rows of a session are erased in steps', async () => {
   assert.equal(await findLiveSession(environment, key), null);
   assert.deepEqual(await environment.audioOf('job_1'), []);
 });
+
+test('a session that cannot be written does not fail the others of its shard', async () => {
+  await using environment = await openEnvironment();
+  const { clock, events, open } = environment;
+  const [bad, good] = [await open('job_1'), await open('job_2')];
+  // Its row breaks a constraint.
+  await environment.run({
+    text: `alter table live_sessions add constraint refused check (job_id <> 'job_1' or durable_bytes = 0)`,
+  });
+  bad.append(Buffer.from('abc'));
+  good.append(Buffer.from('xyz'));
+  await clock.advance(250);
+  await until('both ends', () => events.length === 2);
+
+  assert.deepEqual(events.toSorted(), ['job_1 failed', 'job_2 durable 3']);
+});
+
+test('a session is taken over under a higher lease only', async () => {
+  await using environment = await openEnvironment();
+  await environment.open('job_1');
+  const take = async (lease: number) => await takeLiveSession(environment, { shard: 3, id: 'job_1', lease }, true);
+
+  const same = await take(1);
+  const next = await take(2);
+
+  assert.deepEqual([same, next?.lease, next?.connections], [null, 2, 2]);
+});
