@@ -88,7 +88,10 @@ function configText({ key, adminToken, session, ids }: FuzzEnvironment): string 
   );
   // Nor whether a time lies ahead.
   lines.push(
-    ...['[[operations]]', 'include-operation-id-regex = "^post_(keys|admin_accounts_id_keys)$"'],
+    ...[
+      '[[operations]]',
+      'include-operation-id-regex = "^post_(keys|admin_accounts_id_keys|admin_jobs_retry|admin_webhooks_recover)$"',
+    ],
     `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400]`,
   );
   // Nor that a time is divided into a limited number of buckets.
