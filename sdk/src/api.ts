@@ -1358,7 +1358,7 @@ export interface WebhookWithSecret {
    */
   headers: string[];
   /**
-   * How many attempts may start in a second; null: no limit.
+   * How many requests may be sent in a second; null: no limit.
    */
   max_per_second: number | null;
   /**
@@ -1398,7 +1398,7 @@ export interface Webhook {
    */
   headers: string[];
   /**
-   * How many attempts may start in a second; null: no limit.
+   * How many requests may be sent in a second; null: no limit.
    */
   max_per_second: number | null;
   /**
@@ -1929,7 +1929,7 @@ export interface AccountWebhook {
    */
   headers: string[];
   /**
-   * How many attempts may start in a second; null: no limit.
+   * How many requests may be sent in a second; null: no limit.
    */
   max_per_second: number | null;
   /**
@@ -2695,7 +2695,7 @@ export interface PostWebhooksBody {
     [k: string]: string;
   } | null;
   /**
-   * How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.
+   * How many requests may be sent in a second. The others wait, and are not counted as attempts. null: no limit.
    */
   max_per_second?: number | null;
   /**
@@ -2735,7 +2735,7 @@ export interface PatchWebhooksIdBody {
     [k: string]: string;
   } | null;
   /**
-   * How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.
+   * How many requests may be sent in a second. The others wait, and are not counted as attempts. null: no limit.
    */
   max_per_second?: number | null;
   /**

@@ -122,10 +122,10 @@ export class Attempts {
   }
 
   async #make(attempt: Attempt): Promise<void> {
-    const { scheduler, wake } = this.#parts;
+    const { scheduler, wake, databaseClock } = this.#parts;
     this.#inFlight += 1;
     const result = await this.#send(attempt);
-    scheduler.answered(attempt.delivery.id);
+    scheduler.answered(attempt.delivery.id, databaseClock.nowMs());
     this.#missing.release(attempt.delivery);
     this.#inFlight -= 1;
     if (this.#inFlight === 0 && this.#isStopping) this.#hasEnded.resolve();
@@ -136,15 +136,23 @@ export class Attempts {
 
   /** Null when nothing is to be recorded: then the delivery is settled. Never rejects. */
   async #send(attempt: Attempt): Promise<FinishedAttempt | null> {
-    const { databaseClock, sendOptions, webhooks, drops } = this.#parts;
+    const { databaseClock, sendOptions, webhooks, drops, scheduler, wake, ownership } = this.#parts;
     const { delivery } = attempt;
     const webhook = () => webhooks.get(delivery.webhookId) ?? attempt.webhook;
     const isErased = () => this.#erased.has(delivery.eventId);
+    const isOwned = () => ownership.isTrusted() && ownership.epochOf(delivery.shard) === attempt.epoch;
     try {
-      // While a connection is opened, the webhook may be disabled or deleted, its account suspended, and the event
-      // erased.
-      const isWithdrawn = () => webhook().state !== 'active' || isErased();
-      const result = await sendAttempt(attempt, sendOptions, isWithdrawn);
+      // While a connection is opened, the webhook may be disabled or deleted, its account suspended, the event erased,
+      // and the shard lost to a process that sends at the same limit per second.
+      const result = await sendAttempt(attempt, sendOptions, {
+        isWithdrawn: () => webhook().state !== 'active' || isErased() || !isOwned(),
+        onSend: () => {
+          scheduler.sent(delivery.id, databaseClock.nowMs());
+          // It is known now when the next one of a webhook with a limit per second may start.
+          if (webhook().maxPerSecond !== null) wake();
+        },
+        mayRepeat: () => scheduler.mayRepeat(delivery.id, databaseClock.nowMs()),
+      });
       // The receiver did not cause the failure of an attempt that this process cut off.
       if (result && (result.succeeded || !this.#isCutOff)) return result;
       this.#settle(delivery, isErased() ? null : { ...delivery, nextAtMs: databaseClock.nowMs() });

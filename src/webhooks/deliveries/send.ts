@@ -5,7 +5,7 @@ import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { includedBody } from '../../rules/webhooks/included-body.ts';
 import { redacted, withoutServiceHeaders } from '../../rules/webhooks/own-headers.ts';
 import { delayBeforeAttemptMs, retryAfterOf } from '../../rules/webhooks/retry-schedule.ts';
-import type { PostReport } from '../http-client/attempt.ts';
+import type { PostReport, Sending } from '../http-client/attempt.ts';
 import type { Poster } from '../http-client/post.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import type { HeaderReader } from '../secrets/own-headers.ts';
@@ -35,14 +35,11 @@ export type SendOptions = {
 
 const USER_AGENT = `Verbatim/${VERSION}`;
 
-/**
- * Signs, posts and classifies one attempt. Null when nothing was sent.
- * @param isWithdrawn  evaluated just before the request is sent: true, and nothing is sent
- */
+/** Signs, posts and classifies one attempt. Null when nothing was sent. */
 export async function sendAttempt(
   attempt: Attempt,
   options: SendOptions,
-  isWithdrawn: () => boolean = () => false,
+  sending: Partial<Sending> = {},
 ): Promise<FinishedAttempt | null> {
   const { delivery, webhook } = attempt;
   const body = includedBody(attempt.body, webhook.include);
@@ -51,7 +48,7 @@ export async function sendAttempt(
   const headers = { ...signed, ...own };
   const { url, isHealthy } = webhook;
   const { accountId } = delivery;
-  const report = await options.poster.post({ url, accountId, headers, body, isDegraded: !isHealthy, isWithdrawn });
+  const report = await options.poster.post({ url, accountId, headers, body, isDegraded: !isHealthy, ...sending });
   return report && finish(attempt, { ...signed, ...redacted(own) }, report, options);
 }
 

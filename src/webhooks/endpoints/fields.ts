@@ -54,7 +54,7 @@ export const optionalFields = {
   max_per_second: Type.Optional(
     nullable(
       Type.Integer({ minimum: 1, maximum: MAX_PER_SECOND }),
-      'How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.',
+      'How many requests may be sent in a second. The others wait, and are not counted as attempts. null: no limit.',
     ),
   ),
   include: Type.Optional(

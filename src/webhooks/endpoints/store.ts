@@ -14,7 +14,7 @@ export type WebhookRow = {
   description: string | null;
   /** Names of its own headers. */
   headerNames: string[];
-  /** How many attempts may start in a second; null: no limit. */
+  /** How many requests may be sent in a second; null: no limit. */
   maxPerSecond: number | null;
   /** The parts of a job that its deliveries have. */
   include: IncludedPart[];

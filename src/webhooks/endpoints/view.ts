@@ -35,7 +35,7 @@ const webhookFields = {
   events: Type.Array(eventTypeSchema),
   description: nullable(Type.String()),
   headers: Type.Array(Type.String(), { description: 'Names of its custom headers. Their values are never shown.' }),
-  max_per_second: nullable(Type.Integer(), 'How many attempts may start in a second; null: no limit.'),
+  max_per_second: nullable(Type.Integer(), 'How many requests may be sent in a second; null: no limit.'),
   include: Type.Array(oneOf(INCLUDED_PARTS), {
     description:
       'The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`.',

@@ -29,12 +29,17 @@ export type PostReport = {
 /** Where a URL points; the rules have allowed it, and its address when it has one. */
 export type Destination = { target: UrlTarget; origin: string; path: string };
 
-export type AttemptRequest = Destination & {
-  headers: Record<string, string>;
-  body: Buffer;
-  /** Whether the request is not to be sent any more. */
+/** What the caller of an attempt decides, and is told, while it is made. */
+export type Sending = {
+  /** Evaluated just before the request is sent: true, and nothing is sent. */
   isWithdrawn: () => boolean;
+  /** The request is sent now. */
+  onSend: () => void;
+  /** The receiver had closed the connection: whether the request may be sent again, on another one. */
+  mayRepeat: () => boolean;
 };
+
+export type AttemptRequest = Destination & Sending & { headers: Record<string, string>; body: Buffer };
 
 /** What all attempts of a poster share. */
 export type AttemptContext = {
@@ -105,7 +110,7 @@ export class Attempt {
         // A receiver may close an idle connection just when it is reused. The attempt continues on a new one, once.
         if (!(cause instanceof TransportError) || cause.reason !== 'reset' || this.#deadline.isExpired) throw cause;
         // The receiver may have got the request: the failure of this attempt is recorded.
-        if (this.#request.isWithdrawn()) throw cause;
+        if (this.#request.isWithdrawn() || !this.#request.mayRepeat()) throw cause;
       }
     }
     // The name may have another address now. The old one was checked by an earlier attempt, not by this one.
@@ -158,6 +163,7 @@ export class Attempt {
 
   async #exchangeOn(connection: Connection): Promise<HttpResponse> {
     if (this.#request.isWithdrawn()) throw new Withdrawn();
+    this.#request.onSend();
     this.#trace.remoteAddress = connection.address;
     return await exchange(connection.client, this.#request, this.#deadline);
   }

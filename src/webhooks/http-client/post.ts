@@ -5,7 +5,14 @@ import type { Lookup } from '../../egress/dns/lookup.ts';
 import { type AskNameServers, Resolver } from '../../egress/dns/resolve.ts';
 import { readProxy } from '../../egress/tunnel.ts';
 import { parseWebhookUrl, type UrlTarget } from '../../rules/network/url-guard.ts';
-import { Attempt, type AttemptContext, type Destination, forbiddenReport, type PostReport } from './attempt.ts';
+import {
+  Attempt,
+  type AttemptContext,
+  type Destination,
+  forbiddenReport,
+  type PostReport,
+  type Sending,
+} from './attempt.ts';
 import { ConnectionPool, type Turn } from './connections.ts';
 import { HandshakeLimiter } from './handshake-limiter.ts';
 
@@ -17,9 +24,7 @@ export type PostRequest = {
   body: Buffer;
   /** The receiver has been failing, or is new: it waits behind the others for a connection. */
   isDegraded?: boolean;
-  /** Evaluated just before the request is sent: true, and nothing is sent. */
-  isWithdrawn?: () => boolean;
-};
+} & Partial<Sending>;
 
 export type Poster = {
   /**
@@ -85,7 +90,8 @@ class HttpsPoster implements Poster {
   }
 
   async post(request: PostRequest): Promise<PostReport | null> {
-    const { url, accountId, headers, body, isDegraded = false, isWithdrawn = () => false } = request;
+    const { url, accountId, headers, body, isDegraded = false } = request;
+    const { isWithdrawn = () => false, onSend = () => undefined, mayRepeat = () => true } = request;
     const destination = this.#destinationOf(url);
     if (!destination) return forbiddenReport();
     const acquired = this.#isClosed ? null : await this.#context.pool.acquire(destination.origin);
@@ -102,7 +108,8 @@ class HttpsPoster implements Poster {
       turn.opened();
       return null;
     }
-    return await new Attempt(this.#context, { ...destination, headers, body, isWithdrawn }, { turn, lookup }).run();
+    const sent = { ...destination, headers, body, isWithdrawn, onSend, mayRepeat };
+    return await new Attempt(this.#context, sent, { turn, lookup }).run();
   }
 
   close(): void {

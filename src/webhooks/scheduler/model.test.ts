@@ -38,8 +38,8 @@ class Model {
   readonly #dropped = new Set<string>();
   readonly #started = new Map<string, Started>();
   readonly #unanswered: Started[] = [];
-  /** When attempts of each webhook started in the last second, those of other owners included. */
-  readonly #starts = new Map(WEBHOOKS.map((id) => [id, [] as number[]]));
+  /** When requests of each webhook were sent in the last second, those of other owners included. */
+  readonly #sent = new Map(WEBHOOKS.map((id) => [id, [] as number[]]));
   #unrecorded: Started[] = [];
   readonly #unsettled: (() => void)[] = [];
   readonly #reads: Read[] = [];
@@ -158,14 +158,13 @@ class Model {
     const inFlight = this.#unanswered.filter(({ webhookId }) => webhookId === entry.webhookId);
     assert.ok(inFlight.length <= LIMITS.inFlightPerWebhook);
     assert.ok(this.#unanswered.length <= LIMITS.inFlight);
-    this.#noteStart(entry.webhookId);
   }
 
-  /** The limit per second holds for starts of this owner and of others. */
-  #noteStart(webhookId: string): void {
-    const recent = this.#starts.get(webhookId)!.filter((atMs) => atMs > this.#nowMs - 1_000);
+  /** The limit per second holds for requests of this owner and of others. */
+  #noteSent(webhookId: string): void {
+    const recent = this.#sent.get(webhookId)!.filter((atMs) => atMs > this.#nowMs - 1_000);
     recent.push(this.#nowMs);
-    this.#starts.set(webhookId, recent);
+    this.#sent.set(webhookId, recent);
     assert.ok(
       recent.length <= (MAX_PER_SECOND[webhookId] ?? Number.POSITIVE_INFINITY),
       `${webhookId} passed its limit`,
@@ -175,7 +174,12 @@ class Model {
   #answer(): void {
     const started = this.#takeOne(this.#unanswered);
     if (!started) return;
-    this.#scheduler.answered(started.id);
+    // Nothing is sent of a shard that was lost while the connection was opened.
+    if (!started.isLost) {
+      this.#scheduler.sent(started.id, this.#nowMs);
+      this.#noteSent(started.webhookId);
+    }
+    this.#scheduler.answered(started.id, this.#nowMs);
     this.#unrecorded.push(started);
   }
 
@@ -271,7 +275,7 @@ class Model {
     this.#owned.add(shard);
     // The owner before has used the limits until now.
     for (const id of WEBHOOKS.filter((webhookId) => shardOf(webhookId) === shard))
-      this.#starts.set(
+      this.#sent.set(
         id,
         Array.from({ length: MAX_PER_SECOND[id] ?? 0 }, () => this.#nowMs),
       );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { Scheduler } from './scheduler.ts';
+import { MAX_TRANSIT_MS, SPAN_MS } from './start-rates.ts';
 import type { Entry } from './webhook-queue.ts';
 import type { StartSettings } from './webhook-settings.ts';
 
@@ -66,7 +67,7 @@ test('at most 16 attempts of a webhook are in flight, and an answer frees a plac
   assert.equal(started.length, 16);
   assert.deepEqual(startAll(), []);
 
-  scheduler.answered(started[3]!.id);
+  scheduler.answered(started[3]!.id, NOW_MS);
   assert.equal(startAll().length, 1);
   assert.equal(scheduler.unsettledOf(0), 17);
   scheduler.settled(started[3]!.id, null, NOW_MS);
@@ -109,9 +110,9 @@ test('attempts of degraded webhooks, and of all, have a bound', () => {
   assert.equal(healthy.length, 15);
 
   // From 15 in flight on, the place of a degraded one is for healthy webhooks.
-  scheduler.answered(degraded[0]!.id);
+  scheduler.answered(degraded[0]!.id, NOW_MS);
   assert.match(startAll()[0]!.webhookId, /^healthy/);
-  for (const { id } of healthy.slice(0, 10)) scheduler.answered(id);
+  for (const { id } of healthy.slice(0, 10)) scheduler.answered(id, NOW_MS);
   assert.equal(startAll().filter(({ webhookId }) => /^degraded/.test(webhookId)).length, 1);
 });
 
@@ -245,7 +246,7 @@ test('a webhook with many rows of one time is refilled while its results wait to
   const started = new Set<string>();
   for (let round = 0; round < 300; round++) {
     const entry = scheduler.next(NOW_MS);
-    if (entry) scheduler.answered(entry.id);
+    if (entry) scheduler.answered(entry.id, NOW_MS);
     if (entry) started.add(entry.id);
     for (const { read, limit, known } of scheduler.refills(1, NOW_MS)) {
       const row = { shard: 0, webhookId: 'w1', eventId: 'e', attempt: 1, attemptId: 'a', nextAtMs: NOW_MS };
@@ -334,12 +335,16 @@ test('of 50 attempts of a webhook with a limit of 7 per second, 7 start at once 
 
   const startsAtMs: number[] = [];
   for (let nowMs: number | null = NOW_MS; nowMs !== null; nowMs = scheduler.nextDueAtMs()) {
-    for (let entry = scheduler.next(nowMs); entry; entry = scheduler.next(nowMs)) startsAtMs.push(nowMs - NOW_MS);
+    for (let entry = scheduler.next(nowMs); entry; entry = scheduler.next(nowMs)) {
+      startsAtMs.push(nowMs - NOW_MS);
+      scheduler.sent(entry.id, nowMs);
+      scheduler.answered(entry.id, nowMs);
+    }
   }
 
   assert.deepEqual(
     startsAtMs,
-    Array.from({ length: 50 }, (_, index) => 1_000 * Math.floor(index / 7)),
+    Array.from({ length: 50 }, (_, index) => SPAN_MS * Math.floor(index / 7)),
   );
 });
 
@@ -349,12 +354,13 @@ test('a limit holds for the starts of any second, also when nothing is in memory
   const startAt = (nowMs: number) => {
     offer('w1', {}, limited);
     const entry = scheduler.next(nowMs);
+    if (entry) scheduler.sent(entry.id, nowMs);
     if (entry) scheduler.settled(entry.id, null, nowMs);
     return entry !== null;
   };
 
   assert.deepEqual(
-    [0, 900, 950, 999, 1_000, 1_100, 1_899, 1_900].map((ms) => startAt(NOW_MS + ms)),
+    [0, 900, 950, SPAN_MS - 1, SPAN_MS, SPAN_MS + 100, SPAN_MS + 899, SPAN_MS + 900].map((ms) => startAt(NOW_MS + ms)),
     [true, true, false, false, true, false, false, true],
   );
 });
@@ -364,9 +370,14 @@ test('what waits because of a limit keeps its attempt, and other webhooks start 
   for (let i = 0; i < 3; i++) offer('limited', { id: `limited-${i}` }, { ...HEALTHY, maxPerSecond: 1 });
   for (let i = 0; i < 3; i++) offer('other');
 
-  assert.equal(startAll().filter(({ webhookId }) => webhookId === 'other').length, 3);
+  const started = startAll();
+  assert.equal(started.filter(({ webhookId }) => webhookId === 'other').length, 3);
   assert.equal(scheduler.sizes().waiting, 2);
-  const later = scheduler.next(NOW_MS + 1_000);
+  for (const { id } of started) {
+    scheduler.sent(id, NOW_MS);
+    scheduler.answered(id, NOW_MS);
+  }
+  const later = scheduler.next(NOW_MS + SPAN_MS);
   assert.deepEqual([later?.id, later?.attempt], ['limited-1', 1]);
 });
 
@@ -380,7 +391,11 @@ test('a changed limit is in force at once, and so is its removal', () => {
   };
   const startsAt = (nowMs: number) => {
     let starts = 0;
-    while (scheduler.next(nowMs)) starts++;
+    for (let entry = scheduler.next(nowMs); entry; entry = scheduler.next(nowMs)) {
+      scheduler.sent(entry.id, nowMs);
+      scheduler.answered(entry.id, nowMs);
+      starts++;
+    }
     return starts;
   };
 
@@ -388,10 +403,10 @@ test('a changed limit is in force at once, and so is its removal', () => {
   change(3);
   assert.equal(startsAt(NOW_MS + 1), 2);
   change(1);
-  assert.equal(startsAt(NOW_MS + 1_000), 0);
-  assert.equal(startsAt(NOW_MS + 1_001), 1);
+  assert.equal(startsAt(NOW_MS + SPAN_MS), 0);
+  assert.equal(startsAt(NOW_MS + SPAN_MS + 1), 1);
   change(null);
-  assert.equal(startsAt(NOW_MS + 1_002), 5);
+  assert.equal(startsAt(NOW_MS + SPAN_MS + 2), 5);
 });
 
 test('after a shard was taken its webhooks with a limit wait for a second, in which the owner before may have started some', () => {
@@ -402,19 +417,54 @@ test('after a shard was taken its webhooks with a limit wait for a second, in wh
 
   assert.equal(scheduler.next(NOW_MS)?.webhookId, 'other');
   assert.equal(scheduler.next(NOW_MS), null);
-  assert.equal(scheduler.nextDueAtMs(), NOW_MS + 1_000);
-  assert.equal(scheduler.next(NOW_MS + 1_000)?.webhookId, 'limited');
+  assert.equal(scheduler.nextDueAtMs(), NOW_MS + SPAN_MS);
+  assert.equal(scheduler.next(NOW_MS + SPAN_MS)?.webhookId, 'limited');
 });
 
 test('a clock that is set back makes a webhook with a limit wait for no more than a second', () => {
   const { scheduler, offer } = newScheduler();
   for (let i = 0; i < 3; i++) offer('w1', { nextAtMs: 0 }, { ...HEALTHY, maxPerSecond: 1 });
-  const [earlierMs, second] = [NOW_MS - 500_000, 1_000];
+  const [earlierMs, second] = [NOW_MS - 500_000, SPAN_MS];
 
-  assert.ok(scheduler.next(NOW_MS));
+  const { id } = scheduler.next(NOW_MS)!;
+  scheduler.sent(id, NOW_MS);
+  scheduler.answered(id, NOW_MS);
   offer('w1', { nextAtMs: 0 }, { ...HEALTHY, maxPerSecond: 1 });
   assert.equal(scheduler.next(earlierMs), null);
   offer('w1', { nextAtMs: 0 }, { ...HEALTHY, maxPerSecond: 1 });
   assert.equal(scheduler.nextDueAtMs(), earlierMs + second);
   assert.ok(scheduler.next(earlierMs + second));
+});
+
+test('an attempt counts from its start until a second after its request has arrived, or its end without one', () => {
+  const { scheduler, offer } = newScheduler();
+  for (let i = 0; i < 6; i++) offer('w1', {}, { ...HEALTHY, maxPerSecond: 1 });
+  const [first, sentMs] = [scheduler.next(NOW_MS)!, NOW_MS + 4_000];
+  const nextAfter = (nowMs: number) => {
+    assert.equal(scheduler.next(nowMs + SPAN_MS - 1), null);
+    return scheduler.next(nowMs + SPAN_MS)!;
+  };
+
+  assert.deepEqual([scheduler.next(sentMs), scheduler.nextDueAtMs()], [null, null]);
+  scheduler.sent(first.id, sentMs);
+  scheduler.answered(first.id, sentMs + 20);
+  const slow = nextAfter(sentMs + 20);
+  scheduler.sent(slow.id, sentMs + 2_000);
+  const unconnected = nextAfter(sentMs + 2_000 + MAX_TRANSIT_MS);
+  scheduler.answered(unconnected.id, sentMs + 9_000);
+  assert.ok(nextAfter(sentMs + 9_000));
+});
+
+test('a request on a connection that was found closed is repeated, and counts once more', () => {
+  const { scheduler, offer } = newScheduler();
+  for (let i = 0; i < 3; i++) offer('w1', {}, { ...HEALTHY, maxPerSecond: 1 });
+  const { id } = scheduler.next(NOW_MS)!;
+  scheduler.sent(id, NOW_MS);
+
+  assert.equal(scheduler.mayRepeat(id, NOW_MS + 10), true);
+  assert.equal(scheduler.next(NOW_MS + 3_000), null);
+  scheduler.sent(id, NOW_MS + 3_000);
+  const other = scheduler.next(NOW_MS + 6_000)!;
+  scheduler.sent(other.id, NOW_MS + 6_000);
+  assert.equal(scheduler.mayRepeat(id, NOW_MS + 6_000), false);
 });

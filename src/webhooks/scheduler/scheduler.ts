@@ -13,16 +13,16 @@ const WAITING_SHARE = 0.75;
  * The deliveries that a process has read and not finished, and the choice of the next to start. No I/O and no clock:
  * times are in ms of the database's clock and come from the caller.
  *
- * Order: at most 16 in flight per webhook, and no more starts in a second than its limit; one start for each webhook in
- * turn; first attempts before retries of the same webhook;
+ * Order: at most 16 in flight per webhook, and no more requests in a second than its limit; one start for each webhook
+ * in turn; first attempts before retries of the same webhook;
  * healthy webhooks before degraded ones, which also have fewer places.
  *
  * Memory is bounded. A webhook with more rows than it may hold is spilled: its later rows are forgotten, and it has a
  * cursor, from which `refills` has them read again. Every row that was offered and not refused as stale, inactive or
  * not owned is in memory, settled, or covered by a cursor.
  *
- * Life of an entry: `offer` or `refilled`, then `next` returns it, `answered` when its request has ended, `settled`
- * when its result is recorded. Each takes constant or logarithmic time.
+ * Life of an entry: `offer` or `refilled`, then `next` returns it, `sent` when its request is sent, `answered` when
+ * that has ended, `settled` when its result is recorded. Each takes constant or logarithmic time.
  *
  * Reads: `beginRead` before each statement that reads deliveries is sent, `endRead` when its answer is processed or it
  * has failed. Rows of a read that began before an entry was settled are refused as stale.
@@ -148,10 +148,22 @@ export class Scheduler<E extends Entry = Entry> {
     return this.#order.nextDueAtMs();
   }
 
-  /** The request of a started delivery has ended: its place at the webhook is free. */
-  answered(id: string): void {
+  /** A started delivery sends its request now. */
+  sent(id: string, nowMs: number): void {
     const item = this.#items.get(id);
-    if (item?.state === 'sent') this.#order.answered(this.#webhooks.get(item.entry.webhookId)!, item);
+    if (item?.state === 'sent') this.#order.sent(this.#webhooks.get(item.entry.webhookId)!, item, nowMs);
+  }
+
+  /** Whether a started delivery whose connection was closed may send its request once more, within the limit. */
+  mayRepeat(id: string, nowMs: number): boolean {
+    const item = this.#items.get(id);
+    return item?.state === 'sent' && this.#order.mayRepeat(this.#webhooks.get(item.entry.webhookId)!, item, nowMs);
+  }
+
+  /** The request of a started delivery has ended: its place at the webhook is free. */
+  answered(id: string, nowMs: number): void {
+    const item = this.#items.get(id);
+    if (item?.state === 'sent') this.#order.answered(this.#webhooks.get(item.entry.webhookId)!, item, nowMs);
   }
 
   /**
@@ -161,7 +173,7 @@ export class Scheduler<E extends Entry = Entry> {
   settled(id: string, retry: Pick<Entry, 'attempt' | 'attemptId' | 'nextAtMs'> | null, nowMs: number): void {
     const item = this.#items.get(id);
     if (!item || item.state === 'waiting') return;
-    this.answered(id);
+    this.answered(id, nowMs);
     const { entry } = item;
     const webhook = this.#webhooks.get(entry.webhookId)!;
     this.#items.delete(id);

@@ -63,9 +63,32 @@ export class StartOrder<E extends Entry> {
     );
   }
 
+  /** The attempt sends its request now. */
+  sent(webhook: WebhookQueue<E>, item: Item<E>, nowMs: number): void {
+    if (!item.isUnsent) return;
+    this.#rates.advance(nowMs);
+    this.#noteSent(webhook, item);
+    this.update(webhook);
+  }
+
+  /**
+   * Whether an attempt whose connection was found closed may send its request once more. The receiver has not got the
+   * first one, which still counts: so the limit holds, unless that was more than a second ago.
+   */
+  mayRepeat(webhook: WebhookQueue<E>, item: Item<E>, nowMs: number): boolean {
+    this.#rates.advance(nowMs);
+    const isCounted = item.request !== null && this.#rates.counts(item.request);
+    if (!isCounted && this.#rates.freeAtMs(webhook) > nowMs) return false;
+    item.isUnsent = this.#rates.started(webhook);
+    return true;
+  }
+
   /** Frees the place of an attempt that has an answer. */
-  answered(webhook: WebhookQueue<E>, item: Item<E>): void {
+  answered(webhook: WebhookQueue<E>, item: Item<E>, nowMs: number): void {
+    this.#rates.advance(nowMs);
     item.state = 'answered';
+    if (item.isUnsent) this.#noteSent(webhook, item);
+    if (item.request) this.#rates.arrived(item.request);
     webhook.inFlight--;
     this.#inFlight--;
     if (item.isDegraded) this.#degradedInFlight--;
@@ -96,10 +119,15 @@ export class StartOrder<E extends Entry> {
     item.isDegraded = !webhook.isHealthy;
     webhook.inFlight++;
     webhook.unsettled.push(item);
-    this.#rates.started(webhook);
+    item.isUnsent = this.#rates.started(webhook);
     this.#inFlight++;
     if (item.isDegraded) this.#degradedInFlight++;
     this.#healthyStarts = item.isDegraded ? 0 : this.#healthyStarts + 1;
+  }
+
+  #noteSent(webhook: WebhookQueue<E>, item: Item<E>): void {
+    item.isUnsent = false;
+    item.request = this.#rates.sent(webhook.id);
   }
 
   #readyAtMs(webhook: WebhookQueue<E>): number {

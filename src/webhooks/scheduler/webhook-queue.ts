@@ -1,3 +1,4 @@
+import type { SentRequest } from './start-rates.ts';
 import type { StartSettings, WebhookState } from './webhook-settings.ts';
 
 /** A delivery that waits, as read from the database. Times in ms of the database's clock. */
@@ -29,10 +30,14 @@ export type Item<E extends Entry> = {
   read: number;
   /** Its place was counted as one of a degraded webhook. */
   isDegraded: boolean;
+  /** It has started, its request is not sent yet, and the limit per second counts it. */
+  isUnsent: boolean;
+  /** Its request, where the limit per second counts it. */
+  request: SentRequest | null;
 };
 
 export function newItem<E extends Entry>(entry: E, read: number): Item<E> {
-  return { entry, state: 'waiting', read, isDegraded: false };
+  return { entry, state: 'waiting', read, isDegraded: false, isUnsent: false, request: null };
 }
 
 /** The rows of a webhook that memory does not hold. */

@@ -13,7 +13,7 @@ export type WebhookSettings = {
   state: WebhookState;
   /** It has succeeded, and not failed since. */
   isHealthy: boolean;
-  /** How many attempts may start in a second; null: no limit. */
+  /** How many requests may be sent in a second; null: no limit. */
   maxPerSecond: number | null;
   url: string;
   secret: Buffer;

@@ -951,7 +951,7 @@ class WebhookWithSecret(TypedDict):
     headers: list[str]
     """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
-    """How many attempts may start in a second; null: no limit."""
+    """How many requests may be sent in a second; null: no limit."""
     include: list[Literal["text", "segments"]]
     """The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`."""
     active: bool
@@ -978,7 +978,7 @@ class Webhook(TypedDict):
     headers: list[str]
     """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
-    """How many attempts may start in a second; null: no limit."""
+    """How many requests may be sent in a second; null: no limit."""
     include: list[Literal["text", "segments"]]
     """The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`."""
     active: bool
@@ -1361,7 +1361,7 @@ class AccountWebhook(TypedDict):
     headers: list[str]
     """Names of its custom headers. Their values are never shown."""
     max_per_second: int | None
-    """How many attempts may start in a second; null: no limit."""
+    """How many requests may be sent in a second; null: no limit."""
     include: list[Literal["text", "segments"]]
     """The parts of a job that its deliveries have; for another, the job has `text_omitted` or `segments_omitted`."""
     active: bool
@@ -1889,7 +1889,7 @@ class PostWebhooksBody(TypedDict):
     headers: NotRequired[dict[str, Any] | None]
     """Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
     max_per_second: NotRequired[int | None]
-    """How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit."""
+    """How many requests may be sent in a second. The others wait, and are not counted as attempts. null: no limit."""
     include: NotRequired[list[Literal["text", "segments"]]]
     """The parts of a job that the deliveries have, both by default. [] leaves out both; duplicates are folded."""
 
@@ -1910,7 +1910,7 @@ class PatchWebhooksIdBody(TypedDict):
     headers: NotRequired[dict[str, Any] | None]
     """Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
     max_per_second: NotRequired[int | None]
-    """How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit."""
+    """How many requests may be sent in a second. The others wait, and are not counted as attempts. null: no limit."""
     include: NotRequired[list[Literal["text", "segments"]]]
     """The parts of a job that the deliveries have, both by default. [] leaves out both; duplicates are folded."""
     active: NotRequired[bool]
