@@ -82,6 +82,7 @@ async function queueJob(db: Parameters<typeof acceptJob>[0], account: { shard: n
     plan: 'pro',
     filename: null,
     audioSource: null,
+    traceparent: null,
     unlimited: true,
     format: 'wav',
     sizeBytes: 1,

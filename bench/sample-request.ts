@@ -22,6 +22,8 @@ export function sampleAttempt(url: string, body: Buffer): Attempt {
       accountId: 'acct_x',
       eventId: 'evt_00000000000000000000000000',
       eventType: 'transcription.completed',
+      jobId: null,
+      traceparent: null,
       attempt: 1,
       attemptId: 'dlv_00000000000000000000000000',
       nextAtMs: 0,

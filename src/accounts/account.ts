@@ -60,4 +60,6 @@ export type Actor = {
   /** The peer of the connection, or what a trusted proxy names. */
   address: string;
   requestId: string;
+  /** The trace that the request belongs to, for the job that it makes; null or absent: none. */
+  traceparent?: string | null;
 };

@@ -51,6 +51,8 @@ export type TranscribeOptions = {
   translateTo?: 'en' | null;
   /** For the log. */
   jobId?: string;
+  /** The trace of the request that made the job (W3C Trace Context): speech servers are sent it. */
+  traceparent?: string;
   /** The call then fails with EngineError `engine_timeout`; the engine can be used again. */
   timeoutMs: number;
   /** Ends the call at once; it rejects with the signal's reason. */

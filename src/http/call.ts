@@ -43,8 +43,8 @@ export function callOf(
 
 /** Who makes a request, as far as it was authenticated. */
 export function actorOf(request: FastifyRequest): Actor {
-  const { key, sessionId, user } = request.context;
-  return { key, sessionId, user, address: addressOf(request), requestId: request.id };
+  const { key, sessionId, user, traceparent } = request.context;
+  return { key, sessionId, user, address: addressOf(request), requestId: request.id, traceparent };
 }
 
 /**

@@ -31,6 +31,7 @@ async function openEnvironment() {
     plan: account.plan,
     filename: 'a.wav',
     audioSource: null,
+    traceparent: null,
     unlimited: true,
   };
   return { db, job, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };

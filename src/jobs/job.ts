@@ -34,6 +34,8 @@ export const JOB_TABLE = {
     audioSource: given<string | null>('text'),
     /** Whether its account has no balance. */
     unlimited: given<boolean>('boolean'),
+    /** Of the request (W3C Trace Context), as `readTraceparent` gives it; null without one. */
+    traceparent: given<string | null>('text'),
   },
   /** By the request: what it asks for, which a retry asks for again. A request that does not has the initial value. */
   requested: {

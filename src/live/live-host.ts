@@ -36,6 +36,8 @@ const KEY_CHECK_MS = 1_000;
 export type NewSession = {
   account: Account;
   keyId: string | null;
+  /** The trace of the request; null: none. */
+  traceparent: string | null;
   request: JobRequest;
   options: LiveOptions;
   /** SHA-256 of the token that connects; null where the session is connected by its request. */
@@ -95,7 +97,11 @@ export class LiveHost {
     return await this.#creating(session.account.id, () => this.#runtime.db.transaction(insert));
   }
 
-  async #insert(tx: Sql, id: string, { account, keyId, request, options, tokenHash }: NewSession): Promise<Job> {
+  async #insert(
+    tx: Sql,
+    id: string,
+    { account, keyId, traceparent, request, options, tokenHash }: NewSession,
+  ): Promise<Job> {
     const { config } = this.#runtime;
     const { shard, id: accountId } = account;
     await lockAccount(tx, account);
@@ -105,7 +111,8 @@ export class LiveHost {
     if ((await countLiveSessions(tx, { shard, accountId })) >= most) throw tooMany(most, planNow);
     const units = costUnits(HELD_MS, creditRates(config)[request.plan]);
     const session = { options, tokenHash, connectWithinMs: CONNECT_WITHIN_MS };
-    const given = { shard, id, accountId, keyId, filename: null, audioSource: null, unlimited, ...request };
+    const owned = { shard, id, accountId, keyId, unlimited, traceparent };
+    const given = { ...owned, filename: null, audioSource: null, ...request };
     const stored = { ...NO_AUDIO, format: options.encoding as string, sizeBytes: 0, durationMs: 0 };
     const job = await acceptLive(tx, { ...given, ...stored, heldUnits: unlimited ? 0 : units }, session);
     if (job !== null) return job;

@@ -72,7 +72,8 @@ function createRoute(api: LiveApi): Route {
       api.host.requirePlace();
       const id = makeId('job', api.clock);
       const token = `lt_${account.id.slice(account.id.indexOf('_') + 1)}_${randomBytes(32).toString('base64url')}`;
-      const session = { account, keyId: actor.key?.id ?? null, request, options, tokenHash: hashKey(token) };
+      const caller = { account, keyId: actor.key?.id ?? null, traceparent: actor.traceparent ?? null };
+      const session = { ...caller, request, options, tokenHash: hashKey(token) };
       call.note({ job_id: id, plan: request.plan });
       return await api.host.create(id, session, async (tx, job) => {
         const answer = {

@@ -224,6 +224,7 @@ export class RunningSession {
   #openSession(): LiveSession {
     const { job, row } = this.#taken;
     const { prompt, keywords } = job.options;
+    const traced = job.traceparent !== null && { traceparent: job.traceparent };
     return new LiveSession({
       format: row.options,
       segmentation: segmentationFor(this.#engine, row.options),
@@ -231,7 +232,7 @@ export class RunningSession {
       receivedBytes: row.durableBytes,
       nextNumber: row.segments + 1,
       journal: this.#entry,
-      openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords, jobId: job.id }),
+      openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords, ...traced, jobId: job.id }),
       turn: () => this.#runtime.slices.turn(job.accountId),
       edit: editOf(job),
       warn: (warning) => this.#entry.warn(warning),

@@ -50,6 +50,8 @@ export type LiveDecoderOptions = {
   keywords?: readonly string[] | undefined;
   /** The session's job, for the log. */
   jobId?: string | undefined;
+  /** As in `TranscribeOptions`. */
+  traceparent?: string | undefined;
 };
 
 /** A speech engine that gives text while somebody speaks. No state of the engine crosses the end of a segment. */

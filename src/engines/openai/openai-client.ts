@@ -23,7 +23,7 @@ export const NO_ANSWER =
   'The speech server does not answer. See that it runs, and that the base URL of the engine is right.';
 
 /** What is asked about a piece. */
-export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'translateTo' | 'prompt' | 'keywords'>;
+export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'translateTo' | 'prompt' | 'keywords' | 'traceparent'>;
 
 /** HTTP requests to `<base url>/audio/transcriptions` and `/audio/translations`, over at most `slots` connections. */
 export class OpenaiClient implements AsyncDisposable {
@@ -64,7 +64,11 @@ export class OpenaiClient implements AsyncDisposable {
         origin,
         path: pathname + search,
         method: 'POST',
-        headers: { 'content-type': form.contentType, ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
+        headers: {
+          'content-type': form.contentType,
+          ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+          ...(asked.traceparent !== undefined && { traceparent: asked.traceparent }),
+        },
         body: form.body,
         signal,
       });

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallerAccount, CallerKey, CallerUser } from '../../accounts/account.ts';
 import type { Log } from '../../platform/log.ts';
+import { traceField } from '../../rules/network/traceparent.ts';
 import type { ClosedConnection } from '../connections/connections.ts';
 import type { UnreadAnswers } from '../connections/unread-answers.ts';
 import type { IdempotencyLease } from '../idempotency/idempotency-lease.ts';
@@ -30,6 +31,8 @@ export type RequestContext = {
   key: CallerKey | null;
   sessionId: string | null;
   user: CallerUser | null;
+  /** The trace that the request belongs to (W3C Trace Context). */
+  traceparent: string | null;
   idempotency: IdempotencyLease | null;
   /** On routes with `keepsBodyText: true`. */
   bodyText: string;
@@ -55,6 +58,7 @@ export function newRequestContext(
     key: null,
     sessionId: null,
     user: null,
+    traceparent: null,
     idempotency: null,
     bodyText: '',
     notes: {},
@@ -74,13 +78,14 @@ export function logEndOfRequest(
   { log, metrics }: { log: Log; metrics: HttpMetrics },
 ): void {
   reply.raw.once('close', () => {
-    const { startedAt, account, key, sessionId, user, notes, failure } = request.context;
+    const { startedAt, account, key, sessionId, user, traceparent, notes, failure } = request.context;
     const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
     const status = reply.raw.statusCode;
     const durationMs = performance.now() - startedAt;
     metrics.requestEnded({ route, method: request.method, status, seconds: durationMs / 1000 });
     const line = {
       request_id: request.id,
+      ...traceField(traceparent),
       method: request.method,
       route,
       status,

@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { makeId } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { readTraceparent } from '../../rules/network/traceparent.ts';
 import { ApiError } from '../api-error.ts';
 import { AttemptLimit } from '../attempt-limit.ts';
 import type { Auth, Limits } from '../authentication.ts';
@@ -76,6 +77,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('context');
   app.addHook('onRequest', async (request, reply) => {
     request.context = newRequestContext(connections.requestStarted(request.raw.socket), unreadAnswers);
+    request.context.traceparent = readTraceparent(request.headers['traceparent']);
     logEndOfRequest(request, reply, options);
     allowOrigin(request, reply, corsAllowedOrigins);
     if (isClosing) throw closing();

@@ -39,6 +39,8 @@ export type NewJobOrder = {
   account: Account;
   /** The key of the request. */
   keyId: string | null;
+  /** The trace of the request; null or absent: none. */
+  traceparent?: string | null;
   request: JobRequest;
   audio: NewAudio;
   /** Null or absent: it has none of its own. */
@@ -91,7 +93,7 @@ export async function acceptOrder(sql: Sql, order: NewJobOrder): Promise<Job> {
   return await acceptFetch(sql, { ...newJob(order), request: audio.sealFor(id) });
 }
 
-function newJob({ id, account, keyId, request, audio }: NewJobOrder): NewJob {
+function newJob({ id, account, keyId, request, audio, traceparent = null }: NewJobOrder): NewJob {
   return {
     shard: account.shard,
     id,
@@ -101,6 +103,7 @@ function newJob({ id, account, keyId, request, audio }: NewJobOrder): NewJob {
     filename: audio.filename,
     audioSource: audio.source ?? null,
     unlimited: account.unlimited,
+    traceparent,
     ...pickColumns(JOB_TABLE.requested, request),
   };
 }

@@ -126,7 +126,9 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
   async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
     const keyId = actor.key?.id ?? null;
-    const creating = createJob(api, { id, account, keyId, request, rate, idempotency, audio, webhook, repeatable });
+    const { traceparent = null } = actor;
+    const order = { id, account, keyId, traceparent, request, rate, idempotency, audio, webhook, repeatable };
+    const creating = createJob(api, order);
     try {
       const [created] = await Promise.all([creating, durable]);
       return created;

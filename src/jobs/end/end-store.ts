@@ -99,10 +99,14 @@ type EndedJob = {
 
 /**
  * Writes a job's end, settles its hold, inserts the event and its deliveries in one statement, and notifies everything
- * that waits for them. False and nothing changed when the lease was lost, when the hold or the transcribed part has
+ * that waits for them. Null and nothing changed when the lease was lost, when the hold or the transcribed part has
  * changed, or when the time of the end is 5 s ago or has not come.
  */
-export async function writeEnd(sql: Sql, { ended, event, chunks, peaks }: EndedJob, config: Config): Promise<boolean> {
+export async function writeEnd(
+  sql: Sql,
+  { ended, event, chunks, peaks }: EndedJob,
+  config: Config,
+): Promise<Written | null> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = ended;
   const costUnits = ended.costUnits!;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
@@ -114,18 +118,18 @@ export async function writeEnd(sql: Sql, { ended, event, chunks, peaks }: EndedJ
   };
   const [written] = await sql.rows<Written>(END(values));
   notifyWritten(sql, ended, written);
-  return written !== undefined;
+  return written ?? null;
 }
 
 /**
  * Writes the end of a queued job for which nothing is held, inserts the event and its deliveries in one statement, and
- * notifies everything that waits for them. False and nothing changed when the job is no longer queued.
+ * notifies everything that waits for them. Null and nothing changed when the job is no longer queued.
  */
 export async function writeQueuedEnd(
   sql: Sql,
   end: Pick<EndedJob, 'ended' | 'event'>,
   config: Config,
-): Promise<boolean> {
+): Promise<Written | null> {
   const values = {
     ...endValues({ ...end, peaks: null }, config),
     state: nextState('queued', end.ended.state),
@@ -133,7 +137,7 @@ export async function writeQueuedEnd(
   };
   const [written] = await sql.rows<Written>(END_QUEUED(values));
   notifyWritten(sql, end.ended, written);
-  return written !== undefined;
+  return written ?? null;
 }
 
 function endValues({ ended, event, peaks }: Omit<EndedJob, 'chunks'>, config: Config): Record<string, unknown> {
@@ -148,10 +152,11 @@ function endValues({ ended, event, peaks }: Omit<EndedJob, 'chunks'>, config: Co
   };
 }
 
-type Written = { deliveries: number };
+/** The ids of the deliveries of the event. */
+type Written = { deliveries: string[] };
 
 function notifyWritten(sql: Sql, { id, shard }: Job, written: Written | undefined): void {
   if (!written) return;
   notifyEnd(sql, id);
-  if (written.deliveries > 0) notifyDeliveriesDue(sql, shard);
+  if (written.deliveries.length > 0) notifyDeliveriesDue(sql, shard);
 }

@@ -6,6 +6,7 @@ import type { ClaimedJob, Job, Outcome } from '../job.ts';
 import { chunksOf } from '../search/search-index.ts';
 import { showJob } from '../view.ts';
 import { type RunningJob, readRunningJob, writeEnd } from './end-store.ts';
+import { logEnd } from './log-end.ts';
 
 // A write of this worker that the database executed late may change the job between the read and the write, or the
 // write itself may be late.
@@ -13,12 +14,12 @@ const MAX_TRIES = 10;
 
 /**
  * Writes a job's end, settles its hold, emits its event, queues the deliveries and indexes the transcript in one
- * statement. Returns null when the job is no longer held under this claim.
+ * statement, and logs the job. Returns null when the job is no longer held under this claim.
  * @param expected  the job's row and the database's time as far as this worker knows them, which saves reading them;
  *                  null where it does not. The end is written only if the row is so, and the time at most 5 s old.
  */
 export async function endJob(
-  { db, config }: Runtime,
+  { db, config, log }: Runtime,
   job: ClaimedJob,
   outcome: Outcome,
   expected: RunningJob | null = null,
@@ -34,11 +35,15 @@ export async function endJob(
       jobId: job.id,
       data: { job: showJob(ended) },
       metadata: ended.metadata,
+      traceparent: ended.traceparent,
       now: running.moment,
     });
     const chunks = config.search === 'on' ? chunksOf(ended) : [];
     const peaks = (outcome.kind === 'completed' && outcome.peaks) || null;
-    if (await writeEnd(db, { ended, event, chunks, peaks }, config)) return ended;
+    const written = await writeEnd(db, { ended, event, chunks, peaks }, config);
+    if (written === null) continue;
+    logEnd(log, ended, { eventId: event.id, deliveryIds: written.deliveries });
+    return ended;
   }
   throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }

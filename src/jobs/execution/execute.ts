@@ -189,24 +189,7 @@ class Execution {
   }
 
   #finish(job: Job): void {
-    const { log, metrics } = this.#runtime;
-    log.info(
-      {
-        job_id: job.id,
-        account_id: job.accountId,
-        plan: job.plan,
-        model: job.model,
-        state: job.state,
-        error_type: job.errorType,
-        warnings: job.warnings.map(({ code }) => code),
-        attempt: job.attempts,
-        audio_ms: job.durationMs,
-        waited_ms: job.startedAt!.getTime() - job.createdAt.getTime(),
-        ran_ms: job.completedAt!.getTime() - job.startedAt!.getTime(),
-      },
-      'job',
-    );
-    metrics?.jobEnded(job);
+    this.#runtime.metrics?.jobEnded(job);
     this.#eraseAudioIfDue();
   }
 

@@ -160,7 +160,8 @@ async function transcribePieces(
       const kept = runtime.kept.find(piece, samples.length);
       if (kept !== null) return kept;
       const timeoutMs = baseMs + (perAudioSecondMs * samples.length) / SAMPLE_RATE;
-      const known = { ...contextOf(job.options), language: job.language, jobId: job.id };
+      const traced = job.traceparent !== null && { traceparent: job.traceparent };
+      const known = { ...contextOf(job.options), ...traced, language: job.language, jobId: job.id };
       const options = { ...known, timeoutMs, signal: pieceSignal, semaphore };
       const speech = (await runtime.detector?.find(samples, pieceSignal)) ?? null;
       const heard = await transcribeSpeech(engine, samples, speech, options);

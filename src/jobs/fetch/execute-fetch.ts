@@ -3,6 +3,7 @@ import { FetchError } from '../../audio/fetch/fetch-error.ts';
 import { isDiskFull } from '../../audio/storage/free-disk.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { delayBeforeNextTryMs } from '../../rules/network/fetch-failure.ts';
+import { traceField } from '../../rules/network/traceparent.ts';
 import { findKeysInUse } from '../retention/audio-store.ts';
 import { findJob } from '../store.ts';
 import { LeaseLostError } from '../work/lease-keeper.ts';
@@ -185,8 +186,10 @@ function endOf(errorType: FetchEnd['errorType'], errorMessage: string): FetchEnd
 
 function endFields(finished: Finished): Record<string, unknown> {
   if (finished.kind !== 'failed') return {};
-  const { errorType, errorReason, errorHttpStatus } = finished.job;
-  return { error_type: errorType, reason: errorReason, http_status: errorHttpStatus };
+  const { traceparent, errorType, errorReason, errorHttpStatus } = finished.job;
+  const { eventId, deliveryIds } = finished.recorded;
+  const ids = { ...traceField(traceparent), event_id: eventId, delivery_ids: deliveryIds };
+  return { ...ids, error_type: errorType, reason: errorReason, http_status: errorHttpStatus };
 }
 
 function audioFields(result: Result): Record<string, unknown> {

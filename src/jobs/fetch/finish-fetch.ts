@@ -25,7 +25,7 @@ export type FetchEnd = Pick<Job, 'errorMessage' | 'errorReason' | 'errorHttpStat
 export type Finished =
   | { kind: 'queued' }
   /** The job has ended: its audio is not needed. */
-  | { kind: 'failed'; job: Job }
+  | { kind: 'failed'; job: Job; recorded: { eventId: string; deliveryIds: string[] } }
   /** The fetch is no longer held under this claim. */
   | { kind: 'lost' };
 
@@ -74,11 +74,12 @@ async function endQueued(
     jobId: job.id,
     data: { job: showJob(ended) },
     metadata: job.metadata,
+    traceparent: job.traceparent,
     now: moment,
   });
-  const isWritten = await writeQueuedEnd(tx, { ended, event }, config);
-  if (!isWritten) throw new Error(`job ${job.id} changed while it was locked`);
-  return { kind: 'failed', job: ended };
+  const written = await writeQueuedEnd(tx, { ended, event }, config);
+  if (written === null) throw new Error(`job ${job.id} changed while it was locked`);
+  return { kind: 'failed', job: ended, recorded: { eventId: event.id, deliveryIds: written.deliveries } };
 }
 
 function shortage(units: number, missingUnits: number): FetchEnd {

@@ -39,6 +39,7 @@ export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknow
     id: makeId('job', api.clock),
     account,
     keyId: call.actor.key!.id,
+    traceparent: call.actor.traceparent ?? null,
     request,
     idempotency,
     audio: { kind: 'stored' as const, ...stored, key },

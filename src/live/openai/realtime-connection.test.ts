@@ -64,7 +64,8 @@ async function openConnection(audio: Buffer, { plan = 'lite', fails = false, cha
   const leave = () => undefined;
   const turns = { silenceMs: null, turnDetection: null };
   const format = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
-  const caller = { account, keyId: TEST_KEY_ID, settings: { ...INITIAL_SETTINGS, ...turns, format }, leave };
+  const settings = { ...INITIAL_SETTINGS, ...turns, format };
+  const caller = { account, keyId: TEST_KEY_ID, settings, requestId: 'req_x', traceparent: null, leave };
   const api = { ...runtime, host } as unknown as RealtimeApi;
   const connection = new RealtimeConnection(api, socket as Partial<OpenSocket> as OpenSocket, caller);
   const append = (pcm: Buffer) =>

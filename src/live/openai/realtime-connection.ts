@@ -8,6 +8,7 @@ import { type JobRequest, permitPlan } from '../../jobs/api/request.ts';
 import { permitByEngine } from '../../jobs/api/transcribe.ts';
 import type { LiveSegment } from '../../jobs/live/rows/live-segment.ts';
 import { makeId } from '../../platform/clock.ts';
+import { traceField } from '../../rules/network/traceparent.ts';
 import type { LiveApi } from '../live-api.ts';
 import type { HostedUser } from '../live-host.ts';
 import type { RunningSession, StopReason } from '../running-session.ts';
@@ -30,6 +31,9 @@ export type RealtimeCaller = {
   account: PermittedAccount;
   keyId: string | null;
   settings: RealtimeSettings;
+  /** Of the handshake. */
+  requestId: string;
+  traceparent: string | null;
   /** Gives up the place of a socket that has not begun a session. */
   leave(): void;
 };
@@ -164,7 +168,7 @@ export class RealtimeConnection implements SocketUser {
   async #begin(): Promise<void> {
     this.#queued = [];
     this.#socket.pause();
-    const { keyId } = this.#caller;
+    const { keyId, requestId, traceparent } = this.#caller;
     const { host, clock, db } = this.#api;
     const settings = this.#settings;
     try {
@@ -174,7 +178,10 @@ export class RealtimeConnection implements SocketUser {
       const request = await permittedRequest(this.#api, settings, account);
       const id = makeId('job', clock);
       const options = liveOptionsOf(settings);
-      await host.create(id, { account, keyId, request, options, tokenHash: null }, async () => undefined);
+      const session = { account, keyId, traceparent, request, options, tokenHash: null };
+      await host.create(id, session, async () => undefined);
+      const ids = { request_id: requestId, job_id: id, account_id: accountId };
+      this.#api.log.info({ ...ids, ...traceField(traceparent) }, 'live session');
       const key = { shard, accountId, id };
       const taken = await host.take(key, { plan: request.plan, unlimited: account.unlimited });
       if (taken === null) throw new Error('the job of a new session has ended');

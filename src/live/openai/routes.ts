@@ -31,7 +31,7 @@ const REFUSED_MESSAGE_MAX_BYTES = 4_096;
 const SECRET_SECONDS = { min: 10, max: 7_200, usual: 600 };
 const SECRET = /^ek_([0-9a-z]{1,40})_[A-Za-z0-9_-]{43}$/;
 
-type AdmittedCaller = Omit<RealtimeCaller, 'leave'>;
+type AdmittedCaller = Pick<RealtimeCaller, 'account' | 'keyId' | 'settings'>;
 
 /** Live sessions by OpenAI's Realtime API: connect, and make secrets for browsers. */
 export function realtimeRoutes(api: RealtimeApi): Route[] {
@@ -61,6 +61,8 @@ function connectRoute(api: RealtimeApi, waiting: WaitingSockets): Route {
       const refusal = await refusalOf(api, caller.account, planOf(settings.model, caller.account.plan));
       const place = refusal ?? placeOf(waiting, caller.account);
       const isRefused = 'code' in place;
+      const { requestId, traceparent = null } = call.actor;
+      const admitted = { ...caller, settings, requestId, traceparent };
       return {
         status: 101,
         upgrade: {
@@ -68,7 +70,7 @@ function connectRoute(api: RealtimeApi, waiting: WaitingSockets): Route {
           maxMessageBytes: isRefused ? REFUSED_MESSAGE_MAX_BYTES : MESSAGE_MAX_BYTES,
           budget: api.budgets.of(caller.account.id),
           open: (socket) =>
-            isRefused ? refuse(socket, place) : new RealtimeConnection(api, socket, { ...caller, settings, ...place }),
+            isRefused ? refuse(socket, place) : new RealtimeConnection(api, socket, { ...admitted, ...place }),
           abandon: () => isRefused || place.leave(),
         },
       };

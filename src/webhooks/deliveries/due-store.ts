@@ -7,6 +7,9 @@ import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 export type WaitingDelivery = Entry & {
   accountId: string;
   eventType: string;
+  /** The job that the event is about, and the trace of the request that made it; null: none. */
+  jobId: string | null;
+  traceparent: string | null;
   /** Time of the database when the row was read. */
   readAtMs: number;
   /** Null when it is large: `readBodies` reads it when it is sent. */
@@ -37,7 +40,7 @@ export const MAX_WAITING_BODY_BYTES = 8 * 1024;
 // Text takes half of the bytes that hexadecimal digits take, and the database converts to UTF-8, which it is.
 const DELIVERY = `d.shard, d.webhook_id as "webhookId", d.id, d.account_id as "accountId", d.event_id as "eventId", d.event_type as "eventType", d.attempt,
   d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs", (select ${MS('clock_timestamp()')}) as "readAtMs",
-  coalesce(octet_length(e.body), 0) as "bodyBytes",
+  e.job_id as "jobId", e.traceparent, coalesce(octet_length(e.body), 0) as "bodyBytes",
   case when octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES} then convert_from(e.body, 'UTF8') end as body`;
 const EVENT = 'left join events e on e.shard = d.shard and e.id = d.event_id';
 
@@ -131,6 +134,7 @@ const READ_OF_WEBHOOK_WITH_SETTINGS = readOfWebhook(
 function deliveryOf(row: Row): WaitingDelivery {
   const { shard, webhookId, id, accountId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, bodyBytes } =
     row;
+  const { jobId, traceparent } = row;
   const body = row.body === null ? null : Buffer.from(row.body);
   return {
     shard,
@@ -139,6 +143,8 @@ function deliveryOf(row: Row): WaitingDelivery {
     webhookId,
     eventId,
     eventType,
+    jobId,
+    traceparent,
     attempt,
     attemptId,
     nextAtMs,

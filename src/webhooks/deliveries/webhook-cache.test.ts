@@ -36,6 +36,8 @@ function startsWith(settings: WebhookSettings): number {
   const rows = ['d1', 'd2', 'd3'].map((id) => ({
     ...row,
     id,
+    jobId: null,
+    traceparent: null,
     nextAtMs: NOW_MS,
     readAtMs: NOW_MS,
     body: null,

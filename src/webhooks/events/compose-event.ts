@@ -11,6 +11,8 @@ type Emission = {
   data: EventData;
   /** The client's JSON text, echoed as it stands; null when the request carried none. */
   metadata: string | null;
+  /** Of the job; null or absent: none. */
+  traceparent?: string | null;
   /** Null or absent: the clock of the process. */
   now?: Date | null;
 };
@@ -19,9 +21,10 @@ type Emission = {
  * An event with its id, which follows from its job, and its body, for a statement that inserts it together with other
  * changes.
  */
-export function composeEvent({ account, type, jobId, data, metadata, now = null }: Emission): NewEvent {
+export function composeEvent(emission: Emission): NewEvent {
+  const { account, type, jobId, data, metadata, traceparent = null, now = null } = emission;
   const id = jobId !== null && isId('job', jobId) ? eventIdOfJob(jobId, type) : makeId('evt');
   const createdAt = now ?? new Date();
   const body = eventBody({ id, type, createdAt, metadata, data });
-  return { shard: account.shard, id, accountId: account.id, type, jobId, body, createdAt };
+  return { shard: account.shard, id, accountId: account.id, type, jobId, body, createdAt, traceparent };
 }

@@ -13,6 +13,8 @@ export type NewEvent = {
   jobId: string | null;
   body: Buffer;
   createdAt: Date;
+  /** Of the request that made the job; null without one. */
+  traceparent: string | null;
 };
 
 const HASH = (prefix: string) => `left(encode(sha256(convert_to('${prefix}' || $eventId || id, 'UTF8')), 'hex'), 16)`;
@@ -41,8 +43,8 @@ export const insertEventIf = (condition: string): string => `
         where shard = $shard and id = ${WEBHOOK_ID_OF_JOB('$jobId::text')} and active and $eventType = any(events)
           and ${condition}
       ), event as (
-        insert into events (shard, id, account_id, type, job_id, body, created_at)
-        select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $body, $eventCreatedAt
+        insert into events (shard, id, account_id, type, job_id, body, traceparent, created_at)
+        select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $body, $traceparent, $eventCreatedAt
         where ${condition}
       ), delivery as (
         insert into deliveries
@@ -50,11 +52,11 @@ export const insertEventIf = (condition: string): string => `
         select $shard::smallint, ${DELIVERY_ID}, $accountId, id, $eventId, $eventType, ${ATTEMPT_ID},
           coalesce($deliverAfter::timestamptz, clock_timestamp()) + $firstDelayMs * interval '1 millisecond', $eventCreatedAt
         from receivers
-        returning webhook_id
+        returning id
       )`;
 
-/** SQL behind `insertEventIf`: the number of deliveries that it inserts. */
-export const DELIVERIES_INSERTED = '(select count(*) from delivery)';
+/** SQL behind `insertEventIf`: the ids of the deliveries that it inserts. */
+export const DELIVERIES_INSERTED = `(select coalesce(array_agg(id), '{}') from delivery)`;
 
 /**
  * The values of `insertEventIf`. The first attempt is due WEBHOOK_RETRY_DELAYS's first delay after the database's

@@ -43,7 +43,8 @@ export class LiveClients {
     const audio = Buffer.from(noisySpeech(random, SECONDS.least + random.integer(SECONDS.more)));
     const spoken = { id, account, audio, lost: [] };
     this.spoken.push(spoken);
-    const session = { account, keyId: TEST_KEY_ID, request, options: SESSION_OPTIONS, tokenHash: null };
+    const caller = { account, keyId: TEST_KEY_ID, traceparent: null };
+    const session = { ...caller, request, options: SESSION_OPTIONS, tokenHash: null };
     await this.#host.create(id, session, async () => undefined);
     const [nodes, cuts] = [this.#nodes, this.cuts];
     const speaker = new Speaker(

@@ -10,6 +10,9 @@ export type FinishedAttempt = {
   attemptId: string;
   webhookId: string;
   eventId: string;
+  /** As in `WaitingDelivery`. */
+  jobId: string | null;
+  traceparent: string | null;
   url: string;
   attempt: number;
   succeeded: boolean;

@@ -6,7 +6,7 @@ import { timeOfId } from '../../../rules/ids.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 
 /** An entry of the delivery log. */
-export type LogEntry = Omit<FinishedAttempt, 'durationMs'> & {
+export type LogEntry = Omit<FinishedAttempt, 'durationMs' | 'jobId' | 'traceparent'> & {
   status: 'succeeded' | 'failed' | 'dropped';
   /** Null when nothing was sent. */
   durationMs: number | null;

@@ -3,6 +3,7 @@ import type { Runtime } from '../../../db/runtime.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { Metrics } from '../../../platform/metrics.ts';
 import { openSemaphore } from '../../../platform/semaphore.ts';
+import { traceField } from '../../../rules/network/traceparent.ts';
 import { finishDroppedAttempts } from './dropped-attempt-store.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 import { recordWithStreaks, type StreakChange } from './streaks.ts';
@@ -187,7 +188,10 @@ export class Recorder {
     if (!this.#attemptLog.isLevelEnabled(level)) return;
     const fields = {
       attempt_id: attempt.attemptId,
+      delivery_id: attempt.deliveryId,
       event_id: attempt.eventId,
+      ...(attempt.jobId !== null && { job_id: attempt.jobId }),
+      ...traceField(attempt.traceparent),
       event_type: attempt.eventType,
       webhook_id: attempt.webhookId,
       account_id: attempt.accountId,
