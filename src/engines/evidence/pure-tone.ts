@@ -16,7 +16,8 @@ const OTHER_FRAMES_MAX = 4;
  * and from test signals.
  */
 export function isPureTone(piece: Pcm): boolean {
-  const peak = piece.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  let peak = 0;
+  for (let at = 0; at < piece.length; at += 1) peak = Math.max(peak, Math.abs(piece[at]!));
   const quiet = Math.max(SILENCE_MAX_AMPLITUDE, peak * QUIET_SHARE);
   let tonal = 0;
   let others = 0;

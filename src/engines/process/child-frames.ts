@@ -7,11 +7,16 @@ const LENGTHS_BYTES = 8;
 
 /** The bytes of a frame: the lengths of header and body as 32-bit little-endian numbers, then header and body. */
 export function encodeFrame(header: unknown, body: Uint8Array = new Uint8Array(0)): Buffer {
+  return Buffer.concat([frameStart(header, body), body]);
+}
+
+/** The bytes of a frame before its body, which then need not be copied. */
+export function frameStart(header: unknown, body: Uint8Array): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32LE(json.length, 0);
   lengths.writeUInt32LE(body.length, 4);
-  return Buffer.concat([lengths, json, body]);
+  return Buffer.concat([lengths, json]);
 }
 
 /**

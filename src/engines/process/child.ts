@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { encodeFrame, readFrames } from './child-frames.ts';
+import { encodeFrame, frameStart, readFrames } from './child-frames.ts';
 import type { ChildAnswer } from './child-serve.ts';
 
 export type ChildSettings = {
@@ -118,7 +118,8 @@ function followChild<Answer>(
     pid: child.pid,
     ready: nextAnswer(),
     request(header, body) {
-      child.stdin!.write(encodeFrame(header, body));
+      child.stdin!.write(frameStart(header, body));
+      child.stdin!.write(body);
       return nextAnswer();
     },
     send: (header, body) => void child.stdin!.write(encodeFrame(header, body)),

@@ -1,7 +1,8 @@
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 
-/** Quieter audio is amplified to this peak, of 1: the model misses speech 40 dB below usual levels. */
-const PEAK_MIN = 6000 / 32_768;
+const FULL_SCALE = 32_768;
+/** Quieter audio is amplified to this peak: the model misses speech 40 dB below usual levels. */
+const PEAK_MIN = 6000;
 /**
  * Within audio that holds louder sound: a voice 30 dB quieter than the one before it. With more, breath between two
  * knocks looked like speech.
@@ -15,24 +16,35 @@ const BLOCK = SAMPLE_RATE / 2;
  */
 export function level(piece: Pcm): Float32Array {
   const gains = blockGains(piece);
-  return Float32Array.from(piece, (sample, at) => {
-    // Between the middles of two blocks the gain changes gradually.
-    const position = Math.max(0, at / BLOCK - 0.5);
-    const block = Math.min(gains.length - 1, Math.floor(position));
-    const next = gains[block + 1] ?? gains[block]!;
-    return (sample * (gains[block]! + (next - gains[block]!) * (position - block))) / 32_768;
-  });
+  const levelled = new Float32Array(piece.length);
+  // Between the middles of two blocks the gain changes gradually.
+  for (let from = 0, block = -1; from < piece.length; block += 1) {
+    const to = Math.min(piece.length, (block + 1.5) * BLOCK);
+    const first = gains[Math.max(0, block)]!;
+    const step = ((gains[block + 1] ?? first) - first) / BLOCK;
+    const middle = (block + 0.5) * BLOCK;
+    for (let at = from; at < to; at += 1) levelled[at] = (piece[at]! * (first + step * (at - middle))) / FULL_SCALE;
+    from = to;
+  }
+  return levelled;
 }
 
 /** The gain of each half second, by its peak and those of its neighbours. */
 function blockGains(piece: Pcm): number[] {
   const peaks = Array.from({ length: Math.ceil(piece.length / BLOCK) }, (_, block) =>
-    piece.subarray(block * BLOCK, (block + 1) * BLOCK).reduce((most, sample) => Math.max(most, Math.abs(sample)), 1),
+    peakOf(piece, block * BLOCK, Math.min(piece.length, (block + 1) * BLOCK)),
   );
-  const gainOf = (peak: number) => Math.max(1, (PEAK_MIN * 32_768) / peak);
+  const gainOf = (peak: number) => Math.max(1, PEAK_MIN / peak);
   const gainOfAll = gainOf(Math.max(1, ...peaks));
   return peaks.map((_, block) => {
     const near = Math.max(...peaks.slice(Math.max(0, block - 1), block + 2));
     return Math.min(gainOf(near), gainOfAll * LOCAL_GAIN_MAX);
   });
+}
+
+/** At least 1. */
+function peakOf(piece: Pcm, from: number, to: number): number {
+  let most = 1;
+  for (let at = from; at < to; at += 1) most = Math.max(most, Math.abs(piece[at]!));
+  return most;
 }

@@ -14,7 +14,9 @@ const LAG = 2 * WINDOW;
 const CLEAR = 0.5;
 const SURE = 0.75;
 /** Speech that is less than sure is speech so near to sure speech: "the" before a noun. */
-const NEAR_SECONDS = 1;
+const NEAR = SAMPLE_RATE;
+/** Audio that is left out changes what the model makes of so much after it. */
+const SETTLING = 16 * WINDOW;
 /**
  * The model hears its first second or two without context, and takes the start of wind or of strings for speech: it is
  * given the start of the audio before, backwards. Of words of half a second it finds more so.
@@ -31,15 +33,9 @@ await serveParent<VadSettings>(async ({ model }) => {
   const [clear, sure] = [openVad(model, CLEAR), openVad(model, SURE)];
   return async (piece) => {
     const samples = level(piece);
-    const found = findSpeech(clear, samples);
-    const surely = found.length > 0 ? findSpeech(sure, samples) : [];
-    return { segments: found.filter((one) => surely.some((other) => areNear(one, other))), language: null };
+    return { segments: nearSureSpeech(sure, samples, findSpeech(clear, samples)), language: null };
   };
 });
-
-function areNear(one: Segment, other: Segment): boolean {
-  return one.startSeconds < other.endSeconds + NEAR_SECONDS && other.startSeconds < one.endSeconds + NEAR_SECONDS;
-}
 
 function openVad(model: string, threshold: number): Vad {
   const sileroVad = {
@@ -58,16 +54,11 @@ function openVad(model: string, threshold: number): Vad {
 
 /** The intervals with speech, as segments without text. */
 function findSpeech(vad: Vad, samples: Float32Array): Segment[] {
-  vad.reset();
-  for (let at = 0; at < START; at += WINDOW) vad.acceptWaveform(startOf(samples, at));
+  giveStart(vad, samples);
   const intervals: Segment[] = [];
   let start: number | null = null;
   for (let at = 0; at + WINDOW <= samples.length; at += WINDOW) {
-    vad.acceptWaveform(samples.slice(at, at + WINDOW));
-    // Discards the library's copies of the speech.
-    while (!vad.isEmpty()) vad.pop();
-    const isSpeech = vad.isDetected();
-    if (isSpeech) start ??= Math.max(0, at - LAG);
+    if (isDetected(vad, samples, at)) start ??= Math.max(0, at - LAG);
     else if (start !== null) {
       intervals.push(interval(start, at - LAG));
       start = null;
@@ -75,6 +66,43 @@ function findSpeech(vad: Vad, samples: Float32Array): Segment[] {
   }
   if (start !== null) intervals.push(interval(start, samples.length));
   return intervals;
+}
+
+/**
+ * The intervals that are near sure speech. Of each, the model is given the audio up to the first sure speech only: that
+ * is a quarter of continuous speech.
+ */
+function nearSureSpeech(vad: Vad, samples: Float32Array, found: Segment[]): Segment[] {
+  if (found.length > 0) giveStart(vad, samples);
+  let next = 0;
+  let sureAt = Number.NEGATIVE_INFINITY;
+  return found.filter(({ startSeconds, endSeconds }) => {
+    const [start, end] = [startSeconds * SAMPLE_RATE, endSeconds * SAMPLE_RATE];
+    if (start < sureAt + NEAR) return true;
+    const from = Math.max(next, Math.floor(Math.max(0, start - NEAR) / WINDOW) * WINDOW);
+    next = Math.max(next, from - SETTLING);
+    for (const last = Math.min(samples.length, end + NEAR) - WINDOW; next <= last; ) {
+      const isSure = isDetected(vad, samples, next);
+      next += WINDOW;
+      if (!isSure || next <= from + LAG) continue;
+      sureAt = next - LAG;
+      return true;
+    }
+    return false;
+  });
+}
+
+/** Whether there is speech, after one more window. */
+function isDetected(vad: Vad, samples: Float32Array, at: number): boolean {
+  vad.acceptWaveform(samples.subarray(at, at + WINDOW));
+  // Discards the library's copies of the speech.
+  while (!vad.isEmpty()) vad.pop();
+  return vad.isDetected();
+}
+
+function giveStart(vad: Vad, samples: Float32Array): void {
+  vad.reset();
+  for (let at = 0; at < START; at += WINDOW) vad.acceptWaveform(startOf(samples, at));
 }
 
 /**
