@@ -5,7 +5,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { cutPieces, type FindSpeech } from '../src/audio/split.ts';
+import type { FindSpeech } from '../src/audio/detect-ahead.ts';
+import { cutPieces } from '../src/audio/split.ts';
 import { dataPaths, readConfig } from '../src/config/settings.ts';
 import { type Pcm, SAMPLE_RATE } from '../src/engines/engine.ts';
 import { openVoiceDetector, type VoiceDetector } from '../src/engines/vad/vad.ts';
@@ -210,7 +211,7 @@ function rulesWith(detector: VoiceDetector): Rule[] {
 
 async function cutsOfOurs(pcm: Pcm, find?: FindSpeech): Promise<number[]> {
   const pieces = await Array.fromAsync(cutPieces([pcm] as unknown as AsyncIterable<Pcm>, find));
-  return pieces.slice(1).map(({ startSeconds }) => startSeconds);
+  return pieces.slice(1).map(({ startSeconds }, index) => pieces[index]!.cutSeconds ?? startSeconds);
 }
 
 /** Stretches below that level of at least 100 ms, as ffmpeg sees them. */
@@ -242,7 +243,8 @@ async function cutsInGaps(pcm: Pcm, find: FindSpeech): Promise<number[]> {
   const cuts: number[] = [];
   for (let start = 0; pcm.length / SAMPLE_RATE - start > 30; start = cuts.at(-1)!) {
     const from = start + 19.5;
-    const speech = (await find(pcm.slice(from * SAMPLE_RATE, (start + 30) * SAMPLE_RATE))) ?? [];
+    const part = pcm.slice(from * SAMPLE_RATE, (start + 30) * SAMPLE_RATE);
+    const speech = (await find(part, new AbortController().signal)) ?? [];
     const edges = [from, ...speech.flatMap((one) => [from + one.startSeconds, from + one.endSeconds]), start + 30];
     const gaps = Array.from({ length: edges.length / 2 }, (_, gap) => ({
       start: edges[2 * gap]!,

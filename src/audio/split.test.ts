@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../test/fixtures/random.ts';
 import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
-import { cutPieces, type FindSpeech } from './split.ts';
+import type { FindSpeech } from './detect-ahead.ts';
+import { cutPieces } from './split.ts';
 
 /** Random samples between -`amplitude` and `amplitude`. */
 function noise(seconds: number, amplitude: number, random: () => number): Pcm {
@@ -12,6 +13,8 @@ function noise(seconds: number, amplitude: number, random: () => number): Pcm {
 function isSame(one: Pcm, other: Pcm): boolean {
   return one.length === other.length && one.every((sample, at) => sample === other[at]);
 }
+
+const spokenEverywhere: FindSpeech = async (some) => [{ startSeconds: 0, endSeconds: some.length / SAMPLE_RATE }];
 
 async function* inChunks(pcm: Pcm, nextLength: () => number): AsyncGenerator<Pcm> {
   for (let at = 0; at < pcm.length; ) {
@@ -80,23 +83,17 @@ test('of two pauses, the cut is in the one without detected speech, unless that 
     const audio = noise(50, 8000, randomFrom(3).next);
     audio.set(noise(0.3, inSpeech!, randomFrom(4).next), 22 * SAMPLE_RATE);
     audio.set(noise(0.3, outside!, randomFrom(5).next), 27 * SAMPLE_RATE);
-    const asked: number[] = [];
-    const findSpeech = async (some: Pcm) => {
-      asked.push(some.length / SAMPLE_RATE);
-      // Relative to 19.5 s.
-      return [
-        { startSeconds: 0, endSeconds: 7.4 },
-        { startSeconds: 7.9, endSeconds: 10.5 },
-      ];
-    };
+    const findSpeech = async () => [
+      { startSeconds: 0, endSeconds: 26.9 },
+      { startSeconds: 27.4, endSeconds: 30 },
+    ];
     const pieces = await Array.fromAsync(
       cutPieces(
         inChunks(audio, () => 4096),
         findSpeech,
       ),
     );
-    assert.deepEqual(asked, [10.5]);
-    cuts.push(Math.floor(pieces[1]!.startSeconds));
+    cuts.push(Math.floor(pieces[0]!.cutSeconds ?? pieces[1]!.startSeconds));
   }
 
   assert.deepEqual(cuts, [27, 22]);
@@ -104,21 +101,95 @@ test('of two pauses, the cut is in the one without detected speech, unless that 
 
 test('a detector that fails, or detects speech everywhere, does not change the cuts', async () => {
   const audio = noise(100, 3000, randomFrom(6).next);
-  const everywhere = [{ startSeconds: 0, endSeconds: 10.5 }];
-  const starts = async (findSpeech?: FindSpeech) =>
-    (
-      await Array.fromAsync(
-        cutPieces(
-          inChunks(audio, () => 10_000),
-          findSpeech,
-        ),
-      )
-    ).map((piece) => piece.startSeconds);
+  const pieces = async (findSpeech?: FindSpeech) =>
+    await Array.fromAsync(
+      cutPieces(
+        inChunks(audio, () => 10_000),
+        findSpeech,
+      ),
+    );
 
-  const plain = await starts();
+  const [plain, failed, everywhere] = [await pieces(), await pieces(async () => null), await pieces(spokenEverywhere)];
 
-  assert.deepEqual(await starts(async () => null), plain);
-  assert.deepEqual(await starts(async () => everywhere), plain);
+  assert.deepEqual(failed, plain);
+  assert.equal(everywhere[0]!.cutSeconds, plain[1]!.startSeconds);
+});
+
+test('pieces overlap by about a second where the cut is in speech, and the speech of each ends at the cut', async () => {
+  const audio = noise(100, 3000, randomFrom(9).next);
+
+  const pieces = await Array.fromAsync(
+    cutPieces(
+      inChunks(audio, () => 10_000),
+      spokenEverywhere,
+    ),
+  );
+
+  let reached = 0;
+  for (const [index, { startSeconds, samples, speech, cutSeconds }] of pieces.entries()) {
+    const endSeconds = startSeconds + samples.length / SAMPLE_RATE;
+    const from = Math.round(startSeconds * SAMPLE_RATE);
+    assert.ok(samples.length <= 30 * SAMPLE_RATE);
+    assert.ok(isSame(samples, audio.subarray(from, from + samples.length)));
+    assert.equal(cutSeconds === null, index === pieces.length - 1);
+    const [only, ...others] = speech!;
+    assert.deepEqual(others, []);
+    assert.ok(Math.abs(startSeconds + only!.startSeconds - reached) < 0.001);
+    reached = startSeconds + only!.endSeconds;
+    assert.ok(Math.abs(reached - (cutSeconds ?? 100)) < 0.001);
+    const next = pieces[index + 1];
+    if (next) assert.ok(endSeconds - next.startSeconds >= 0.5 && endSeconds - next.startSeconds <= 1);
+  }
+});
+
+test('each second is given to the detector once, after a second of context, and several blocks at a time', async () => {
+  const audio = noise(100, 3000, randomFrom(10).next);
+  const asked: number[] = [];
+  const answers: (() => void)[] = [];
+  const bothAsked = Promise.withResolvers<void>();
+  const findSpeech: FindSpeech = async (some) => {
+    asked.push(some.length / SAMPLE_RATE);
+    if (asked.length === 2) bothAsked.resolve();
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return [];
+  };
+
+  const cutting = Array.fromAsync(
+    cutPieces(
+      inChunks(audio, () => 10_000),
+      findSpeech,
+    ),
+  );
+  await bothAsked.promise;
+  for (let answered = 0; answered < 4; answered += 1) {
+    while (answers.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    answers.shift()!();
+  }
+  const pieces = await cutting;
+
+  assert.deepEqual(asked, [30, 31, 31, 11]);
+  assert.equal(
+    pieces.reduce((sum, { samples }) => sum + samples.length, 0),
+    audio.length,
+  );
+});
+
+test('a block in which detection failed leaves the speech of the other pieces known', async () => {
+  let calls = 0;
+  const findSpeech: FindSpeech = async (some) => {
+    calls += 1;
+    return calls === 1 ? null : [{ startSeconds: 0, endSeconds: some.length / SAMPLE_RATE }];
+  };
+
+  const pieces = await Array.fromAsync(
+    cutPieces(
+      inChunks(noise(100, 3000, randomFrom(11).next), () => 10_000),
+      findSpeech,
+    ),
+  );
+
+  assert.equal(pieces[0]!.speech, null);
+  assert.ok(pieces.at(-1)!.speech!.length > 0);
 });
 
 test('audio of exactly 30 s is one piece, one more sample makes two', async () => {

@@ -17,8 +17,9 @@ import type { StoragePresence } from '../waiting/storage-presence.ts';
 import { type LeaseKeeper, LeaseLostError } from '../work/lease-keeper.ts';
 import { retryWhileAway } from '../work/retry-while-away.ts';
 import { type Place, StopError } from '../work/work-loop.ts';
+import type { PieceResult } from './join-pieces.ts';
 import { openPartialResults, type PartialResults } from './partial-results.ts';
-import { type LimitedEngine, type PieceResult, type PipelineRuntime, runPipeline } from './pipeline.ts';
+import { type LimitedEngine, type PipelineRuntime, runPipeline } from './pipeline.ts';
 import type { TranscriberRuntime } from './transcriber-runtime.ts';
 
 /** The job was canceled, or another worker ended it. */

@@ -1,5 +1,6 @@
 import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
 import { type ChannelPiece, cutChannels } from '../../audio/cut-channels.ts';
+import type { FindSpeech } from '../../audio/detect-ahead.ts';
 import { cutPieces, endSample, PIECE_MAX_SECONDS } from '../../audio/split.ts';
 import {
   type Engine,
@@ -9,9 +10,9 @@ import {
   type Segment,
   type Transcript,
 } from '../../engines/engine.ts';
-import type { Heard } from '../../engines/evidence/heard.ts';
 import { transcribeSpeech } from '../../engines/evidence/transcribe-speech.ts';
 import { EngineAwayError } from '../../engines/presence/engine-presence.ts';
+import { lookAhead } from '../../platform/look-ahead.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import { SegmentOrder } from '../../rules/channels/segment-order.ts';
@@ -21,6 +22,7 @@ import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
 import { BoundedReplacer } from '../../rules/transcript/bounded-replacer.ts';
 import { type Interval, shiftBy } from '../../rules/transcript/intervals.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
+import { OVERLAP_SECONDS } from '../../rules/transcript/phrases.ts';
 import { Untranscribed } from '../../rules/transcript/untranscribed.ts';
 import type { Cover, Shortage } from '../end/hold.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
@@ -32,7 +34,7 @@ import { Recordings } from '../speakers/recording.ts';
 import { LanguageCount, missingWordTimes, placeSegments, segmentsJson, textOf } from '../transcript.ts';
 import type { KeptPieces } from '../waiting/kept-pieces.ts';
 import { audioWarnings, countSamples, coverPieces, type Decoded, endWarnings, openJobAudio } from './job-audio.ts';
-import { lookAhead } from './look-ahead.ts';
+import { joinPieces, type PieceResult } from './join-pieces.ts';
 import { openProgress } from './progress.ts';
 import type { PieceTimeout, TranscriberRuntime } from './transcriber-runtime.ts';
 
@@ -100,7 +102,7 @@ export async function runPipeline(
     );
     const decoded: Decoded = { samples: 0, peaks: new PeakCollector(), shortage: null };
     const counted = countSamples(recordings.record(audio.chunks), { decoded, progress });
-    const findSpeech = async (pcm: Pcm) => (await runtime.detector?.find(pcm, signal)) ?? null;
+    const findSpeech = findSpeechWith(runtime.detector, signal);
     const cutChannel = (pcm: AsyncIterable<Pcm>) => cutPieces(pcm, findSpeech, pieceSecondsOf(engine));
     const cut = cutChannels(counted, channels.length, cutChannel);
     const pieces = coverPieces(cut, audio, { decoded, cover: runtime.cover });
@@ -156,25 +158,21 @@ async function transcribePieces(
     // One more than there are slots: the next piece is ready when a slot becomes free.
     ahead: engine.slots + 1,
     abort: () => unfinished.abort(),
-    work: async ({ samples, ...piece }) => {
+    work: async ({ samples, speech, ...piece }) => {
       const kept = runtime.kept.find(piece, samples.length);
       if (kept !== null) return kept;
       const timeoutMs = baseMs + (perAudioSecondMs * samples.length) / SAMPLE_RATE;
       const traced = job.traceparent !== null && { traceparent: job.traceparent };
       const known = { ...contextOf(job.options), ...traced, language: job.language, jobId: job.id };
       const options = { ...known, timeoutMs, signal: pieceSignal, semaphore };
-      const speech = (await runtime.detector?.find(samples, pieceSignal)) ?? null;
       const heard = await transcribeSpeech(engine, samples, speech, options);
       const result = { ...piece, end: endSample({ ...piece, samples }), heard };
       runtime.kept.add(result, samples.length);
       return result;
     },
   });
-  return await joinResults(job, results, transcription, runtime.onPiece);
+  return await joinResults(job, joinPieces(results), transcription, runtime.onPiece);
 }
-
-/** What came of a piece, before replacements: JSON. */
-export type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; heard: Heard };
 
 /** Puts the segments of the pieces in order, and reports how far the job has come. */
 async function joinResults(
@@ -189,14 +187,15 @@ async function joinResults(
   const extent = new Extent(channels.length, SAMPLE_RATE);
   const replacer = job.options.replacements ? new BoundedReplacer(job.options.replacements) : null;
   let isSpeechHeard = false;
-  for await (const { channel: position, startSeconds, heard, end, isWhole } of results) {
+  for await (const { channel: position, startSeconds, heard, end, cutSeconds, isWhole } of results) {
     const endSeconds = end / SAMPLE_RATE;
+    const reachedSeconds = cutSeconds === null ? endSeconds : cutSeconds - OVERLAP_SECONDS;
     const channel = job.options.multichannel ? { channel: channels[position]! } : {};
     // Before the replacements, which may leave every word out.
     isSpeechHeard ||= heard.transcript.segments.length > 0;
     const transcript = replacer ? replaceIn(heard.transcript, replacer) : heard.transcript;
     const placed = placeSegments({ startSeconds, transcript, ...channel });
-    const next = order.add(placed, { position, endSeconds });
+    const next = order.add(placed, { position, endSeconds: reachedSeconds });
     segments.push(...next);
     languages.add(transcript);
     untranscribed.add(position, shiftBy(startSeconds, heard.untranscribed), placed);
@@ -209,6 +208,10 @@ async function joinResults(
   found.push(...warningsOf('untranscribed', untranscribed.parts()));
   if (!isSpeechHeard && untranscribed.ms() === 0) found.push({ code: 'no_speech' });
   return { segments: [...segments, ...order.rest()], language: languages.main() };
+}
+
+function findSpeechWith(detector: TranscriberRuntime['detector'], signal: AbortSignal): FindSpeech | null {
+  return detector ? (pcm, leaving) => detector.find(pcm, AbortSignal.any([signal, leaving])) : null;
 }
 
 function warningsOf(code: FoundWarning['code'], parts: readonly Interval[]): FoundWarning[] {

@@ -8,7 +8,7 @@ type Place = { channel: number; startSeconds: number; isWhole: boolean };
 type Kept<Result> = { model: string; samples: number; result: Result };
 
 // What is kept may be read by a node of another version: change it with the form of a result.
-const FORM = 1;
+const FORM = 2;
 
 /**
  * What came of the pieces of a job so far, in this execution and in those that ended because something was away. A
