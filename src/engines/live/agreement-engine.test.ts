@@ -90,6 +90,24 @@ test('a segment that lacks the words that were stable is untranscribed', async (
   assert.deepEqual((await final).untranscribed, [{ startSeconds: 0, endSeconds: 2 }]);
 });
 
+test('audio that came during a pass is transcribed though no more comes', async () => {
+  const { engine, segment, clock, partials } = openSegment(finding(0, 2));
+  segment.write(NOISE);
+  const first = await engine.nextCall();
+  segment.write(NOISE);
+  first.say('ask not');
+  await turnOfTheLoop();
+  await clock.advance(1_000);
+
+  (await engine.nextCall()).say('ask not what');
+  await turnOfTheLoop();
+
+  assert.deepEqual(
+    partials.map(({ words }) => words.map(({ text }) => text).join(' ')),
+    ['ask not', 'ask not what'],
+  );
+});
+
 test('a segment waits for an engine that is away, and has its text once the engine is back', async () => {
   const { engine, segment, clock } = openSegment(finding(0, 1));
   segment.write(NOISE.subarray(0, SAMPLE_RATE / 2));

@@ -26,7 +26,7 @@ export type AgreementOptions = {
 
 // As for the pieces of a job.
 const TIMEOUT = { baseMs: 60_000, perAudioSecondMs: 4_000 };
-// A pass begins when so many times its own length have passed since the last one ended: others need the engine too.
+// The pause after a pass, in lengths of the pass: others need the engine too.
 const PAUSE_FACTOR = 0.5;
 const FIRST_SAMPLES = 4 * SAMPLE_RATE;
 // A final text with fewer of the words that were shown as stable has lost a part of the speech.
@@ -106,8 +106,8 @@ class AgreementSegment implements LiveSegmentDecoder {
   #samples = new Int16Array(FIRST_SAMPLES);
   #length = 0;
   #passedAt = 0;
+  /** The pass that runs, with the pause after it. */
   #passing: Promise<void> | null = null;
-  #nextPassMs = 0;
   #hasEnded = false;
 
   constructor(decoder: AgreementDecoder, onPartial: Parameters<LiveDecoder['segment']>[0]) {
@@ -163,18 +163,22 @@ class AgreementSegment implements LiveSegmentDecoder {
   }
 
   #passIfDue(): void {
-    const { clock, stepSeconds } = this.#decoder.options;
-    const isDue = this.#length - this.#passedAt >= stepSeconds * SAMPLE_RATE && clock.now() >= this.#nextPassMs;
+    const isDue = this.#length - this.#passedAt >= this.#decoder.options.stepSeconds * SAMPLE_RATE;
     const isAway = this.#decoder.engine.absence?.() != null;
-    if (!isDue || isAway || this.#passing !== null || this.#hasEnded || this.#given.signal.aborted) return;
+    const isClosed = this.#hasEnded || this.#given.signal.aborted || this.#decoder.closed.signal.aborted;
+    if (!isDue || isAway || this.#passing !== null || isClosed) return;
     this.#passedAt = this.#length;
-    this.#passing = this.#pass(clock.now()).finally(() => {
+    this.#passing = this.#pass().finally(() => {
       this.#passing = null;
+      // Of audio that came meanwhile: there may come no more.
+      this.#passIfDue();
     });
   }
 
-  async #pass(startMs: number): Promise<void> {
+  async #pass(): Promise<void> {
+    const { clock } = this.#decoder.options;
     const signal = AbortSignal.any([this.#decoder.closed.signal, this.#given.signal]);
+    const startMs = clock.now();
     try {
       const segments = await this.#transcribe(this.#samples.slice(0, this.#length), signal);
       if (signal.aborted || this.#hasEnded) return;
@@ -184,10 +188,8 @@ class AgreementSegment implements LiveSegmentDecoder {
     } catch (error) {
       // The final transcript decides; a pass that failed is as one that was not made.
       if (!signal.aborted && !(error instanceof EngineError)) throw error;
-    } finally {
-      const { clock } = this.#decoder.options;
-      this.#nextPassMs = clock.now() + PAUSE_FACTOR * (clock.now() - startMs);
     }
+    await clock.sleep(PAUSE_FACTOR * (clock.now() - startMs), signal);
   }
 
   /** Of an open segment: what is wrong with the text shows when the segment has ended. */
