@@ -119,7 +119,7 @@ async function followJob(service: DemoService, key: string, id: string, firstSta
 /** The download of the first model, in a line that a terminal rewrites; elsewhere a line for each model. */
 async function showFetch(service: DemoService): Promise<void> {
   // Without the time and the number of jobs.
-  const reason = (await reasonsOf(service))[0]?.replace(/ Since \d{4}-.*$/, '') ?? '';
+  const reason = (await reasonsOf(service))[0]?.split(' Since ')[0] ?? '';
   const text = process.stdout.isTTY ? reason : reason.replace(/, \d+ % of/, ',');
   if (text === shownFetch || !reason.startsWith(NO_MODEL)) return;
   shownFetch = text;

@@ -105,8 +105,9 @@ function readEntries(file: string): [key: string, value: string][] {
   return text.split(/\r?\n/).flatMap((line): [string, string][] => {
     const name = /^\[([^\]]+)\]\s*$/.exec(line)?.[1];
     if (name !== undefined) section = `${name.trim()}.`;
-    const [, key, value] = /^([^#;\s=][^=]*?)\s*=\s*(.+?)\s*$/.exec(line) ?? [];
-    if (name !== undefined || key === undefined) return [];
-    return [[`${section}${section ? key.toLowerCase().replaceAll('_', '-') : key}`, value!.replace(/^"(.*)"$/, '$1')]];
+    const equals = line.indexOf('=');
+    const [key, value] = [line.slice(0, Math.max(0, equals)).trimEnd(), line.slice(equals + 1).trim()];
+    if (name !== undefined || /^([#;\s]|$)/.test(key) || value === '') return [];
+    return [[`${section}${section ? key.toLowerCase().replaceAll('_', '-') : key}`, value.replace(/^"(.*)"$/, '$1')]];
   });
 }

@@ -72,9 +72,11 @@ function inJson(text: string, archive: string): Found | null {
 }
 
 function inHtml(text: string, archive: string): Found | null {
-  for (const [, link] of text.matchAll(/<a\s[^>]*href="([^"]+)"/gi)) {
-    const [url, fragment = ''] = link!.replaceAll('&amp;', '&').split('#') as [string, string?];
-    if (decodeURIComponent(url.split('?')[0]!).split('/').at(-1) !== archive) continue;
+  for (const [tag] of text.matchAll(/<a\s[^<>]*>/gi)) {
+    const link = /\shref="([^"]+)"/i.exec(tag)?.[1] ?? '';
+    const [url, fragment = ''] = link.replaceAll('&amp;', '&').split('#') as [string, string?];
+    const file = url.split('?')[0]!.split('/').at(-1)!;
+    if (file !== archive && file !== encodeURIComponent(archive)) continue;
     return { url, sha256: /^sha256=([0-9a-f]{64})$/.exec(fragment)?.[1] ?? null };
   }
   return null;
