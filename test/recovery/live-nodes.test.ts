@@ -7,7 +7,7 @@ import { STREAMING_TONE_MODEL, TONE_MODEL } from '../fixtures/audio/test-audio.t
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import { LiveClient } from '../fixtures/live-client.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { folderWithAudioOf, openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 const SESSIONS = 50;
@@ -29,8 +29,8 @@ test(`${SESSIONS} sessions of a node that is stopped go on at another node`, asy
     MAX_LIVE_SESSIONS_PER_ACCOUNT: String(SESSIONS),
     RATE_LIMIT_LIVE: 'off',
   };
-  await using first = await openNode(shared);
-  await using second = await openNode(shared);
+  await using first = await openNode(shared, temporaryFolder());
+  await using second = await openNode(shared, folderWithAudioOf(first.dataDir));
   const { key } = await first.account();
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const clients = await Promise.all(
@@ -62,8 +62,7 @@ test(`${SESSIONS} sessions of a node that is stopped go on at another node`, asy
   assert.deepEqual([...new Set(clients.map(({ text }) => text))], ['so it is again the end']);
 });
 
-function openNode(shared: Record<string, string> & { ADMIN_TOKEN: string }) {
-  const dataDir = temporaryFolder();
+function openNode(shared: Record<string, string> & { ADMIN_TOKEN: string }, dataDir: string) {
   // A node that generates its token writes it to this file; accounts are created with the token in it.
   writeFileSync(path.join(dataDir, 'admin-token'), shared.ADMIN_TOKEN);
   return openService(shared, dataDir);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { audioFilesIn } from '../fixtures/audio/audio-files.ts';
@@ -7,7 +6,7 @@ import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { wavFile } from '../fixtures/audio/wav.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/database/test-database.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
-import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
+import { folderWithAudioOf, openService, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 /** Two nodes that take requests, over one database; jobs stay queued, for nobody transcribes. */
@@ -17,10 +16,7 @@ async function openNodes() {
   const secrets = { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
   const env = { DATABASE_URL: db.url, ROLES: 'api', ...secrets, ...limits };
   const one = await openService(env);
-  // Both have the audio storage that the database knows.
-  const folder = temporaryFolder();
-  symlinkSync(path.join(one.dataDir, 'audio'), path.join(folder, 'audio'));
-  const two = await openService({ ...env, SYNC_WAIT_SECONDS: '0' }, folder);
+  const two = await openService({ ...env, SYNC_WAIT_SECONDS: '0' }, folderWithAudioOf(one.dataDir));
   const { key } = await one.account();
   return {
     db,

@@ -12,6 +12,7 @@ import { freePort } from '../../src/demo/service.ts';
 import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
 import { testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 const ca = testAuthority.cert;
@@ -73,7 +74,8 @@ for (const { who, turns } of [
     const realtime = new OpenAIRealtimeWS({ intent: 'transcription', options: { ca } }, openai);
     const errors: unknown[] = [];
     const texts: string[] = [];
-    const [updated, completed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const updated = Promise.withResolvers<void>();
+    const spoken = ['hello world', 'good morning'];
     let deltas = '';
     realtime.on('error', (error) => errors.push(error));
     realtime.on('session.updated', () => updated.resolve());
@@ -82,27 +84,28 @@ for (const { who, turns } of [
     });
     realtime.on('conversation.item.input_audio_transcription.completed', ({ transcript }) => {
       texts.push(transcript);
-      if (texts.length === 2) completed.resolve();
     });
     await once(realtime.socket, 'open');
     const input = { format: { type: 'audio/pcm', rate: 24_000 }, turn_detection: turns } as const;
     realtime.send({ type: 'session.update', session: { type: 'transcription', audio: { input } } });
     await updated.promise;
 
-    for (const text of ['hello world', 'good morning']) {
+    for (const text of spoken) {
       const audio = resampled(toneSpeech(text), 24_000);
       for (let at = 0; at < audio.length; at += SAMPLES_PER_APPEND)
         append(realtime, audio.slice(at, at + SAMPLES_PER_APPEND));
       if (turns === null) realtime.send({ type: 'input_audio_buffer.commit' });
       else append(realtime, new Int16Array(24_000));
     }
-    await completed.promise;
-    // Of nothing: it is answered, as an error would end the session of some clients.
-    if (turns === null) realtime.send({ type: 'input_audio_buffer.commit' });
+    await until('both texts', () => texts.length === 2);
+    if (turns === null) {
+      // Of nothing: it is answered, as an error would end the session of some clients.
+      realtime.send({ type: 'input_audio_buffer.commit' });
+      await until('the empty text', () => texts.length === 3);
+    }
     realtime.close();
     await once(realtime.socket, 'close');
 
-    const spoken = ['hello world', 'good morning'];
     assert.deepEqual([texts, errors], [turns === null ? [...spoken, ''] : spoken, []]);
     assert.ok('hello worldgood morning'.startsWith(deltas) || deltas === '', deltas);
   });
