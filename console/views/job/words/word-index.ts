@@ -5,8 +5,8 @@ export type Timed = { start: number; end: number; text: string; confidence: numb
 export type TimedSegment = Timed & { words?: readonly Timed[] };
 
 /**
- * All words of a transcript in columns, in the order of the text: 40,000 words take 1.4 MB. The words of a segment whose
- * engine gives no times of words are estimated: each has a share of the segment's time by its letters.
+ * All words of a transcript in columns, in the order of the text: 40,000 words take 1.4 MB. The words of a segment
+ * whose engine gives no times of words are estimated: each has a share of the segment's time by its letters.
  */
 export type WordIndex = {
   starts: Float64Array;
