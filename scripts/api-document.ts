@@ -2,7 +2,7 @@ import { operatorRoutes, serviceRoutes } from '../src/http/service/service-route
 import { VERSION } from '../src/platform/installation.ts';
 import { writeJson } from '../src/platform/json.ts';
 import { type ApiRuntime, adminApiRoutes, apiRoutes } from '../src/processes/roles/api-routes.ts';
-import { eventPayloads } from '../src/webhooks/event-payloads.ts';
+import { alertPayloads, eventPayloads } from '../src/webhooks/event-payloads.ts';
 
 export type ApiDocument = Record<string, unknown> & {
   components: { schemas: Record<string, object> };
@@ -18,7 +18,7 @@ export async function apiDocument(): Promise<ApiDocument> {
   const runtime = { config: {} } as ApiRuntime;
   const routes = serviceRoutes({
     documented: [...apiRoutes(runtime), ...adminApiRoutes(runtime), ...operatorRoutes(readiness, metricsText)],
-    events: eventPayloads,
+    events: [...eventPayloads, ...alertPayloads],
     version: VERSION,
     readiness,
   });

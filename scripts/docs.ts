@@ -10,7 +10,8 @@ import { transcribeForm } from '../src/jobs/schemas.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
 import { MAX_WARNINGS, WARNING_MESSAGES } from '../src/rules/jobs/warnings.ts';
-import { EVENT_CATALOGUE, EVENT_TYPES } from '../src/webhooks/events/event-types.ts';
+import { alertPayloads } from '../src/webhooks/event-payloads.ts';
+import { ALERT_CATALOGUE, EVENT_CATALOGUE, EVENT_TYPES } from '../src/webhooks/events/event-types.ts';
 import { apiDocument } from './api-document.ts';
 import { requestSchemas, writeApiTypes } from './api-types.ts';
 import { describeCommandLine } from './cli-document.ts';
@@ -198,10 +199,19 @@ function eventTypes(): string {
     when,
     `\`${subject}\``,
   ]);
+  const alerts = alertPayloads.map(({ type, when, example }) => [
+    `\`${type}\``,
+    when,
+    Object.keys(example['data'] as object)
+      .map((field) => `\`${field}\``)
+      .join(', '),
+  ]);
   return page(
     'Event types',
     'The types of events that webhooks subscribe to ([webhooks](webhooks.md)). Later versions may add types: answer 2xx to those that you do not know.',
     table(['type', 'emitted when', 'field of `data`'], rows),
+    'The webhook for alerts of an account ([Be told](webhooks.md#be-told)) gets these. Other webhooks do not subscribe to them. They are in the list and [stream](stream.md) of events, too.',
+    table(['type', 'emitted when', 'fields of `data`'], alerts),
   );
 }
 
@@ -215,7 +225,7 @@ function anyEvent(): string {
 }
 
 function eventSchemaNames(): string[] {
-  return Object.values(EVENT_CATALOGUE).map(({ schemaName }) => schemaName);
+  return [...Object.values(EVENT_CATALOGUE), ...Object.values(ALERT_CATALOGUE)].map(({ schemaName }) => schemaName);
 }
 
 function states(): string {

@@ -2311,6 +2311,80 @@ export interface WebhookTest {
     webhook: Webhook;
   };
 }
+/**
+ * A webhook was disabled after failed attempts.
+ */
+export interface WebhookDisabled {
+  id: string;
+  type: 'webhook.disabled';
+  created_at: string;
+  data: {
+    webhook: {
+      id: string;
+      url: string;
+      active: boolean;
+      disabled_reason: ('manual' | 'consecutive_failures') | null;
+      disabled_at: string | null;
+      /**
+       * Failed attempts since the last one that succeeded.
+       */
+      consecutive_failures: number;
+      failing_since: string | null;
+    };
+  };
+}
+/**
+ * A delivery has used up its attempts. At most once an hour for a webhook.
+ */
+export interface WebhookExhausted {
+  id: string;
+  type: 'webhook.exhausted';
+  created_at: string;
+  data: {
+    webhook: {
+      id: string;
+      url: string;
+      active: boolean;
+      disabled_reason: ('manual' | 'consecutive_failures') | null;
+      disabled_at: string | null;
+      /**
+       * Failed attempts since the last one that succeeded.
+       */
+      consecutive_failures: number;
+      failing_since: string | null;
+    };
+    delivery: {
+      id: string;
+      event_id: string;
+      event_type:
+        'transcription.completed' | 'transcription.failed' | 'webhook.test' | 'webhook.disabled' | 'webhook.exhausted';
+      /**
+       * 1 to 4.
+       */
+      attempt: number;
+      /**
+       * Why the last attempt failed.
+       */
+      reason:
+        | (
+            | 'http_status'
+            | 'redirect'
+            | 'timeout'
+            | 'dns'
+            | 'forbidden_address'
+            | 'connect'
+            | 'tls'
+            | 'reset'
+            | 'protocol'
+          )
+        | null;
+      /**
+       * The status line of the answer; null when none came.
+       */
+      response_status: number | null;
+    };
+  };
+}
 export interface GetJobsQuery {
   /**
    * How many rows at most.
@@ -3130,4 +3204,4 @@ export interface PostAdminSecretsRotateBody {
 }
 
 /** What a receiver is sent. */
-export type AnyEvent = TranscriptionCompleted | TranscriptionFailed | WebhookTest;
+export type AnyEvent = TranscriptionCompleted | TranscriptionFailed | WebhookTest | WebhookDisabled | WebhookExhausted;

@@ -35,6 +35,43 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'home tells of deliveries that failed for good in the last week, with a link to each event',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      const event = (id: string, type: string, days: number) => ({
+        id,
+        type,
+        job_id: null,
+        created_at: new Date(Date.now() - days * 86_400_000).toISOString(),
+      });
+      const webhook = { id: 'wh_1', url: 'https://hooks.example.com/', consecutive_failures: 10 };
+      // A delivery is given up after half an hour.
+      await page.route('/v1/events?type=webhook.disabled*', (route) =>
+        route.fulfill({
+          json: { data: [event('evt_old', 'webhook.disabled', 8)], has_more: false, next_cursor: null },
+        }),
+      );
+      await page.route('/v1/events?type=webhook.exhausted*', (route) =>
+        route.fulfill({
+          json: { data: [event('evt_new', 'webhook.exhausted', 1)], has_more: false, next_cursor: null },
+        }),
+      );
+      await page.route('/v1/events/evt_new', (route) => {
+        const found = event('evt_new', 'webhook.exhausted', 1);
+        return route.fulfill({ json: { ...found, payload: { ...found, data: { webhook } }, deliveries: [] } });
+      });
+
+      await open(key, '/');
+
+      const told = page.getByRole('region', { name: 'Deliveries that failed for good' });
+      await told.getByText('did not accept an event in any attempt').waitFor();
+      assert.deepEqual(
+        await told.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+        ['#/webhooks/wh_1', '#/events/evt_new'],
+      );
+    },
+  },
+  {
     title: 'usage and ledger are shown by day, and saved as CSV',
     async run({ page, account, open, checkView }) {
       const { key, api } = await account({ credits: 50 });

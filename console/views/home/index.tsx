@@ -6,6 +6,7 @@ import { Bars } from '../../charts/bars.tsx';
 import { clockTime, credits } from '../../text/format.ts';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
+import { Alerts } from './alerts.tsx';
 import { FailingWebhooks } from './failing-webhooks.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { RecentJobs } from './recent-jobs.tsx';
@@ -25,6 +26,7 @@ export default function Home() {
         {() => (
           <>
             {can('webhooks:read') && <FailingWebhooks />}
+            {can('webhooks:read') && <Alerts />}
             {can('usage:read') && <Figures />}
             {can('jobs:read') && <FirstSteps canReadWebhooks={can('webhooks:read')} />}
             {can('jobs:read') && <RecentJobs />}

@@ -175,6 +175,21 @@ def test_an_example_for_tests_is_signed_as_the_service_signs() -> None:
     assert verify_webhook(headers, body, FIRST["secret"], now=NOW)["id"] == FIRST["id"]
 
 
+def test_an_alert_is_told_by_its_type() -> None:
+    alert = {
+        "id": "evt_1",
+        "type": "webhook.exhausted",
+        "created_at": "2026-11-21T09:30:00.000Z",
+        "data": {"webhook": {"id": "wh_1", "active": True}, "delivery": {"reason": "http_status"}},
+    }
+    headers, body = sign_test_delivery(alert, FIRST["secret"], now=NOW)
+
+    event = verify_webhook(headers, body, FIRST["secret"], now=NOW)
+
+    assert event["type"] == "webhook.exhausted"
+    assert event["data"]["delivery"]["reason"] == "http_status"
+
+
 def test_any_single_changed_bit_is_refused() -> None:
     random = Random(256)  # noqa: S311 - a seed
 

@@ -29,7 +29,7 @@ import { VERSION } from '../../platform/installation.ts';
 import { httpMetrics, jobMetrics } from '../../platform/metrics.ts';
 import { Slices } from '../../platform/slices.ts';
 import { openAccountChanges } from '../../stream/changes.ts';
-import { eventPayloads } from '../../webhooks/event-payloads.ts';
+import { alertPayloads, eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import { showProtections } from '../sandbox.ts';
 import { adminApiRoutes, apiRoutes } from './api-routes.ts';
@@ -56,7 +56,13 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const withReference = (documented: Route[], framedBy: readonly string[] = []) => [
     ...documented,
     ...(config.roles.includes('api') ? consoleRoutes({ framedBy, command: publicCommand(config.command) }) : []),
-    ...serviceRoutes({ documented, framedBy, events: eventPayloads, version: VERSION, readiness }),
+    ...serviceRoutes({
+      documented,
+      framedBy,
+      events: [...eventPayloads, ...alertPayloads],
+      version: VERSION,
+      readiness,
+    }),
   ];
   const isApart = config.adminPort !== null;
   const documented = [...api.routes, ...(isApart ? [] : operator)];

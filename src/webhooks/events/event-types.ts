@@ -32,9 +32,20 @@ export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as EventType[];
  * What an account is told of its webhooks. Webhooks do not subscribe to these: they go to the webhook for alerts, and
  * are in the account's list and stream of events.
  */
-export const ALERT_TYPES = ['webhook.disabled', 'webhook.exhausted'] as const;
+export const ALERT_CATALOGUE = {
+  'webhook.disabled': {
+    schemaName: 'WebhookDisabled',
+    when: 'A webhook was disabled after failed attempts.',
+  },
+  'webhook.exhausted': {
+    schemaName: 'WebhookExhausted',
+    when: 'A delivery has used up its attempts. At most once an hour for a webhook.',
+  },
+} as const;
 
-export type AlertType = (typeof ALERT_TYPES)[number];
+export type AlertType = keyof typeof ALERT_CATALOGUE;
+
+export const ALERT_TYPES = Object.keys(ALERT_CATALOGUE) as AlertType[];
 
 /** Of everything that is emitted. */
 export type EmittedType = EventType | AlertType;

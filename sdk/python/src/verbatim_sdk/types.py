@@ -1629,6 +1629,67 @@ class WebhookTest(TypedDict):
     data: WebhookTestData
 
 
+class WebhookDisabledDataWebhook(TypedDict):
+    id: str
+    url: str
+    active: bool
+    disabled_reason: Literal["manual", "consecutive_failures"] | None
+    disabled_at: str | None
+    consecutive_failures: int
+    """Failed attempts since the last one that succeeded."""
+    failing_since: str | None
+
+
+class WebhookDisabledData(TypedDict):
+    webhook: WebhookDisabledDataWebhook
+
+
+class WebhookDisabled(TypedDict):
+    """A webhook was disabled after failed attempts."""
+
+    id: str
+    type: Literal["webhook.disabled"]
+    created_at: str
+    data: WebhookDisabledData
+
+
+class WebhookExhaustedDataWebhook(TypedDict):
+    id: str
+    url: str
+    active: bool
+    disabled_reason: Literal["manual", "consecutive_failures"] | None
+    disabled_at: str | None
+    consecutive_failures: int
+    """Failed attempts since the last one that succeeded."""
+    failing_since: str | None
+
+
+class WebhookExhaustedDataDelivery(TypedDict):
+    id: str
+    event_id: str
+    event_type: Literal["transcription.completed", "transcription.failed", "webhook.test", "webhook.disabled", "webhook.exhausted"]
+    attempt: int
+    """1 to 4."""
+    reason: Literal["http_status", "redirect", "timeout", "dns", "forbidden_address", "connect", "tls", "reset", "protocol"] | None
+    """Why the last attempt failed."""
+    response_status: int | None
+    """The status line of the answer; null when none came."""
+
+
+class WebhookExhaustedData(TypedDict):
+    webhook: WebhookExhaustedDataWebhook
+    delivery: WebhookExhaustedDataDelivery
+
+
+class WebhookExhausted(TypedDict):
+    """A delivery has used up its attempts. At most once an hour for a webhook."""
+
+    id: str
+    type: Literal["webhook.exhausted"]
+    created_at: str
+    data: WebhookExhaustedData
+
+
 class GetJobsQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
@@ -2273,4 +2334,4 @@ class TranscriptParams(TypedDict):
 
 
 # What a receiver is sent.
-AnyEvent = Union["TranscriptionCompleted", "TranscriptionFailed", "WebhookTest"]
+AnyEvent = Union["TranscriptionCompleted", "TranscriptionFailed", "WebhookTest", "WebhookDisabled", "WebhookExhausted"]

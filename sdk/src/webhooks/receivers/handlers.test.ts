@@ -14,6 +14,7 @@ import {
   signedDelivery,
 } from '../../../../test/fixtures/webhooks/signed-delivery.ts';
 import type { AnyEvent } from '../../wire.ts';
+import { signTestDelivery } from '../test-delivery.ts';
 import { rememberEvents } from './event-memory.ts';
 import { expressHandler } from './express-handler.ts';
 import { fastifyWebhooks } from './fastify-webhooks.ts';
@@ -98,6 +99,20 @@ async function post(url: string, { headers, body }: SignedDelivery): Promise<{ s
   const response = await fetch(url, { method: 'POST', headers, body });
   return { status: response.status, text: await response.text() };
 }
+
+test('a receiver of alerts has handlers for them, typed by their event', async () => {
+  const told: string[] = [];
+  const data = { webhook: { url: 'https://hooks.example.com/' }, delivery: { reason: 'timeout' } };
+  const event = { id: 'evt_1', type: 'webhook.exhausted', data };
+  const on: Handlers = {
+    'webhook.exhausted': ({ data: { webhook, delivery } }) => told.push(`${webhook.url} ${delivery.reason}`),
+  };
+  await using server = await fetchServer(optionsOf(on));
+
+  const answer = await post(server.url, signTestDelivery({ secret: RECEIVER_SECRET, event, now: SIGNED_AT }));
+
+  assert.deepEqual([answer.status, told], [204, ['https://hooks.example.com/ timeout']]);
+});
 
 for (const [name, start] of Object.entries(SERVERS)) {
   test(`${name}: a genuine delivery is handled and answered 204 without a body`, async () => {

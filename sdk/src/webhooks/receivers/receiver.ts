@@ -1,4 +1,4 @@
-import type { AnyEvent, EventType } from '../../wire.ts';
+import type { AnyEvent } from '../../wire.ts';
 import type { SignatureExplanation } from '../explain/explain-signature.ts';
 import {
   type Body,
@@ -19,11 +19,11 @@ export type DeliveryInfo = {
   attempt: number | null;
 };
 
-type EventOf<Type extends EventType> = Extract<AnyEvent, { type: Type }>;
+type EventOf<Type extends AnyEvent['type']> = Extract<AnyEvent, { type: Type }>;
 
 /** What to do with each type of event. A type without a handler is accepted and forgotten. */
 export type Handlers = {
-  [Type in EventType]?: (event: EventOf<Type>, delivery: DeliveryInfo) => unknown;
+  [Type in AnyEvent['type']]?: (event: EventOf<Type>, delivery: DeliveryInfo) => unknown;
 };
 
 export type ReceiverOptions = {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Compile } from 'typebox/schema';
 import { DISABLE_BOUNDS, finishedOf, openDeliveryFixture } from '../../../../test/fixtures/webhooks/delivery.ts';
 import { alertsWebhookIdOf } from '../../../rules/ids.ts';
+import { alertPayloads } from '../../event-payloads.ts';
 
 type Fixture = Awaited<ReturnType<typeof openDeliveryFixture>>;
 type Account = Awaited<ReturnType<Fixture['account']>>;
@@ -20,9 +22,14 @@ async function alertsOf(fixture: Fixture, { shard, id }: Account) {
   });
   return events.map((event) => ({
     type: event.type,
+    isAsDocumented: isAsDocumented(event),
     data: JSON.parse(event.body.toString()).data,
     to: deliveries.filter(({ eventId }) => eventId === event.id).map(({ webhookId }) => webhookId),
   }));
+}
+
+function isAsDocumented({ type, body }: { type: string; body: Buffer }): boolean {
+  return Compile(alertPayloads.find((payload) => payload.type === type)!.schema).Check(JSON.parse(body.toString()));
 }
 
 /** Adds the webhook for alerts. */
@@ -57,10 +64,10 @@ test('an account is told of the first delivery that has used up its attempts, an
   const alerts = await alertsOf(fixture, account);
 
   assert.deepEqual(
-    alerts.map(({ type, to }) => [type, to]),
+    alerts.map(({ type, isAsDocumented, to }) => [type, isAsDocumented, to]),
     [
-      ['webhook.exhausted', [alertsId]],
-      ['webhook.exhausted', [alertsId]],
+      ['webhook.exhausted', true, [alertsId]],
+      ['webhook.exhausted', true, [alertsId]],
     ],
   );
   assert.equal(alerts[0]!.data.webhook.id, webhookId);
@@ -83,8 +90,8 @@ test('an account is told that a webhook was disabled, also without a webhook for
   const alerts = await alertsOf(fixture, account);
 
   assert.deepEqual(
-    alerts.map(({ type, to }) => [type, to]),
-    [['webhook.disabled', []]],
+    alerts.map(({ type, isAsDocumented, to }) => [type, isAsDocumented, to]),
+    [['webhook.disabled', true, []]],
   );
   const { webhook } = alerts[0]!.data;
   assert.deepEqual([webhook.active, webhook.disabled_reason], [false, 'consecutive_failures']);
