@@ -11,6 +11,8 @@ import { type DemoService, startService } from './service.ts';
 
 // The demo is a separate program that starts the service, so it reads its own settings.
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
+/** What the next demo in this folder continues with: as secret as the keys of the service beside it. */
+const ACCOUNT_FILE = path.join(DATA_DIR, 'demo-account.json');
 const SAMPLE = path.join(ROOT, 'assets/speech/jfk.wav');
 /** How the reason for which jobs wait for the first model begins. */
 const NO_MODEL = 'No model yet';
@@ -25,11 +27,10 @@ async function main(file: string): Promise<void> {
   const receiver = await startReceiver({ key: certificates.key, cert: certificates.cert });
   const service = await startDemoService(port, receiver, certificates.ca);
 
-  const { id, key } = await makeAccount(service);
-  const secret = await registerWebhook(service, key, receiver);
-  await transcribe(service, key, file);
-  await showDelivery(receiver, secret);
-  showWhatNext(service, { id, key });
+  const account = (await continueAccount(service, receiver)) ?? (await makeAccount(service, receiver));
+  const jobId = await transcribe(service, account.key, file);
+  await showDelivery(receiver, account.secret, jobId);
+  showWhatNext(service, account);
 
   await service.ended;
   await receiver.close();
@@ -63,30 +64,37 @@ async function startDemoService(port: number, receiver: DemoReceiver, caCertific
   return service;
 }
 
-async function makeAccount(service: DemoService): Promise<DemoAccount> {
+/** The account and the webhook of an earlier demo in this folder, whose receiver had another port; null without one. */
+async function continueAccount(service: DemoService, receiver: DemoReceiver): Promise<DemoAccount | null> {
+  if (!existsSync(ACCOUNT_FILE)) return null;
+  const account = JSON.parse(readFileSync(ACCOUNT_FILE, 'utf8')) as DemoAccount;
+  const headers = { 'x-api-key': account.key };
+  const change = { url: receiver.url, active: true };
+  const changed = await send(service, 'PATCH', `/v1/webhooks/${account.webhookId}`, headers, change);
+  // The key was revoked or the webhook deleted.
+  if ([401, 404].includes(changed.status)) return null;
+  resultOf(changed);
+  say(`Continued with the account ${account.id}; its webhook ${account.webhookId} is now at ${receiver.url}`);
+  return account;
+}
+
+async function makeAccount(service: DemoService, receiver: DemoReceiver): Promise<DemoAccount> {
   const admin = { authorization: `Bearer ${service.adminToken}` };
-  const account = await post(service, '/admin/v1/accounts', admin, { name: 'demo', plan: 'pro' });
-  const { key } = await post(service, `/admin/v1/accounts/${account['id']}/keys`, admin, { name: 'demo' });
-  say(`Created a pro account, ${account['id']}, and an API key for it`);
-  return { id: String(account['id']), key: String(key) };
+  const post = async (route: string, headers: Record<string, string>, body: object) =>
+    resultOf(await send(service, 'POST', route, headers, body));
+  const { id } = await post('/admin/v1/accounts', admin, { name: 'demo', plan: 'pro' });
+  const { key } = await post(`/admin/v1/accounts/${id}/keys`, admin, { name: 'demo' });
+  say(`Created a pro account, ${id}, and an API key for it`);
+  const events = ['transcription.completed', 'transcription.failed'];
+  const webhook = { url: receiver.url, events, description: 'the receiver of the demo' };
+  const { id: webhookId, secret } = await post('/v1/webhooks', { 'x-api-key': String(key) }, webhook);
+  say(`Registered the webhook ${webhookId} at ${receiver.url}`);
+  const account = { id: String(id), key: String(key), webhookId: String(webhookId), secret: String(secret) };
+  writeFileSync(ACCOUNT_FILE, `${JSON.stringify(account)}\n`, { mode: 0o600 });
+  return account;
 }
 
-async function registerWebhook(service: DemoService, key: string, receiver: DemoReceiver): Promise<string> {
-  const webhook = await post(
-    service,
-    '/v1/webhooks',
-    { 'x-api-key': key },
-    {
-      url: receiver.url,
-      events: ['transcription.completed', 'transcription.failed'],
-      description: 'the receiver of the demo',
-    },
-  );
-  say(`Registered the webhook ${webhook['id']} at ${receiver.url}`);
-  return String(webhook['secret']);
-}
-
-async function transcribe(service: DemoService, key: string, file: string): Promise<void> {
+async function transcribe(service: DemoService, key: string, file: string): Promise<string> {
   const form = new FormData();
   form.append('async', 'true');
   form.append('metadata', METADATA);
@@ -101,6 +109,7 @@ async function transcribe(service: DemoService, key: string, file: string): Prom
   if (answer.status !== 202) throw new Error(`The service answered ${answer.status}: ${job.error?.message}`);
   say(`202 Accepted: ${job.id}, ${job.status}`);
   await followJob(service, key, job.id, job.status);
+  return job.id;
 }
 
 async function followJob(service: DemoService, key: string, id: string, firstStatus: string): Promise<void> {
@@ -133,8 +142,10 @@ async function reasonsOf(service: DemoService): Promise<string[]> {
   return ((await answer.json()) as { reasons?: string[] }).reasons ?? [];
 }
 
-async function showDelivery(receiver: DemoReceiver, secret: string): Promise<void> {
-  const { headers, body } = await receiver.next();
+async function showDelivery(receiver: DemoReceiver, secret: string, jobId: string): Promise<void> {
+  let { headers, body } = await receiver.next();
+  // What an earlier demo did not receive comes again.
+  while (!body.includes(jobId)) ({ headers, body } = await receiver.next());
   say('The webhook was called:');
   for (const [name, value] of Object.entries(headers)) {
     if (name.startsWith('x-service-') || name.startsWith('webhook-')) console.log(`    ${name}: ${value}`);
@@ -146,7 +157,7 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
   console.log(`\n    ${job.text ?? job.error?.message}\n`);
 }
 
-type DemoAccount = { id: string; key: string };
+type DemoAccount = { id: string; key: string; webhookId: string; secret: string };
 
 type DeliveredJob = { text: string | null; model: string | null; error: { message: string } | null };
 
@@ -166,19 +177,25 @@ function showWhatNext(service: DemoService, { id, key }: DemoAccount): void {
 Each step in full: ${service.baseUrl}/docs/ten-minutes. Ctrl-C stops the service.`);
 }
 
-async function post(
+type Answer = { route: string; status: number; json: Record<string, unknown> };
+
+async function send(
   service: DemoService,
+  method: string,
   route: string,
   headers: Record<string, string>,
-  body: unknown,
-): Promise<Record<string, unknown>> {
+  body: object,
+): Promise<Answer> {
   const answer = await fetch(service.baseUrl + route, {
-    method: 'POST',
+    method,
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const json = (await answer.json()) as Record<string, unknown>;
-  if (!answer.ok) throw new Error(`${route} answered ${answer.status}: ${JSON.stringify(json['error'])}`);
+  return { route, status: answer.status, json: (await answer.json()) as Answer['json'] };
+}
+
+function resultOf({ route, status, json }: Answer): Answer['json'] {
+  if (status >= 400) throw new Error(`${route} answered ${status}: ${JSON.stringify(json['error'])}`);
   return json;
 }
 
