@@ -45,6 +45,7 @@ export const ALERT_CATALOGUE = {
 
 export type AlertType = keyof typeof ALERT_CATALOGUE;
 
+/** @internal  the simulator tells them from the events of jobs */
 export const ALERT_TYPES = Object.keys(ALERT_CATALOGUE) as AlertType[];
 
 /** Of everything that is emitted. */

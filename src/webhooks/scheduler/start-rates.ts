@@ -5,9 +5,15 @@ type Limited = { id: string; shard: number; maxPerSecond: number | null };
 /** A request, and from when on it counts for a second: its answer, at the latest `MAX_TRANSIT_MS` after it was sent. */
 export type SentRequest = { countsFromMs: number };
 
-/** For how long a request counts: a second, and 10 ms for the rounding of clocks. */
+/**
+ * For how long a request counts: a second, and 10 ms for the rounding of clocks.
+ * @internal  tests count with it
+ */
 export const SPAN_MS = 1_010;
-/** A request reaches its receiver within this time. */
+/**
+ * A request reaches its receiver within this time.
+ * @internal  tests count with it
+ */
 export const MAX_TRANSIT_MS = 250;
 
 /**
