@@ -1,4 +1,4 @@
-type SqlType = 'bigint' | 'boolean' | 'integer' | 'jsonb' | 'real' | 'smallint' | 'text' | 'timestamptz';
+type SqlType = 'bigint' | 'boolean' | 'bytea' | 'integer' | 'jsonb' | 'real' | 'smallint' | 'text' | 'timestamptz';
 
 /** A column of a table: its type in SQL, and its value in a row in which nothing has written it yet. */
 export type Column<Value> = { type: SqlType; initial?: Value };
@@ -30,7 +30,7 @@ export function initialValues<Table extends Readonly<Record<string, Required<Col
 /** SQL that selects columns under the names of their values. @param from  the name of the table in the statement */
 export function selectColumns(from: string, columns: Columns): string {
   return Object.keys(columns)
-    .map((name) => `${from}.${snakeCase(name)} as "${name}"`)
+    .map((name) => `${from}.${columnName(name)} as "${name}"`)
     .join(', ');
 }
 
@@ -38,7 +38,7 @@ export function selectColumns(from: string, columns: Columns): string {
 export function insertColumns(columns: Columns): { names: string; parameters: string } {
   const entries = Object.entries(columns);
   return {
-    names: entries.map(([name]) => snakeCase(name)).join(', '),
+    names: entries.map(([name]) => columnName(name)).join(', '),
     parameters: entries.map(([name, { type }]) => `$${name}::${type}`).join(', '),
   };
 }
@@ -58,6 +58,7 @@ export function pickColumns<Table extends Columns>(columns: Table, row: ValuesOf
   return Object.fromEntries(values) as ValuesOf<Table>;
 }
 
-function snakeCase(name: string): string {
+/** The name of a column in the database. */
+export function columnName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,34 +1,48 @@
 import type { Sql } from '../../db/database.ts';
+import { columnName, selectColumns, type ValuesOf } from '../../db/statements/columns.ts';
 import { timeOfId } from '../../rules/ids.ts';
 import type { AccountRef } from '../../rules/shard.ts';
 import type { FailureReason } from '../../rules/webhooks/delivery-outcome.ts';
+import { ATTEMPT_TABLE } from './attempt-table.ts';
 import type { EmittedType } from './event-types.ts';
 
 export type StoredEvent = { id: string; type: EmittedType; jobId: string | null; createdAt: Date };
 
+type Table = typeof ATTEMPT_TABLE;
+
 /** One attempt to deliver an event: made, dropped, or still to come (`pending`). Durations in ms. */
-export type LoggedAttempt = {
+export type LoggedAttempt = ValuesOf<Omit<Table['shown'], 'url'> & Table['result']> & {
   id: string;
-  webhookId: string;
-  eventId: string;
-  eventType: EmittedType;
   url: string | null;
-  attempt: number;
-  status: 'succeeded' | 'failed' | 'pending' | 'dropped';
-  responseStatus: number | null;
+  eventType: EmittedType;
   errorReason: FailureReason | null;
-  errorMessage: string | null;
-  durationMs: number | null;
-  dnsMs: number | null;
-  connectMs: number | null;
-  tlsMs: number | null;
-  firstByteMs: number | null;
-  /** Where the request went; null when nothing was sent. */
-  remoteAddress: string | null;
+  status: 'succeeded' | 'failed' | 'pending' | 'dropped';
   createdAt: Date;
   completedAt: Date | null;
   nextAttemptAt: Date | null;
 };
+
+/** SQL of the columns of a recorded `LoggedAttempt`, but for the next attempt. @param from  the table's name */
+export function selectAttempt(from: string): string {
+  const shown = selectColumns(from, { ...ATTEMPT_TABLE.shown, ...ATTEMPT_TABLE.result });
+  return `${from}.id, ${shown}, ${from}.status, ${from}.created_at as "createdAt", ${from}.completed_at as "completedAt"`;
+}
+
+/**
+ * SQL of the same columns, and the time of the next attempt, for an attempt that is still to come.
+ * @param delivery  the name of `deliveries` in the statement
+ * @param webhook   the name of `webhooks`
+ */
+export function selectPending(delivery: string, webhook: string): string {
+  const shown = Object.keys(ATTEMPT_TABLE.shown).map(
+    (name) => `${name === 'url' ? webhook : delivery}.${columnName(name)} as "${name}"`,
+  );
+  const nothing = Object.keys(ATTEMPT_TABLE.result).map((name) => `null as "${name}"`);
+  return `${delivery}.attempt_id as id, ${shown.join(', ')}, ${nothing.join(', ')}, 'pending' as status,
+        ${delivery}.created_at as "createdAt", null as "completedAt",
+        -- Once it is due, the attempt may be under way.
+        case when ${delivery}.next_at > clock_timestamp() then ${delivery}.next_at end as "nextAttemptAt"`;
+}
 
 // Four attempts per webhook and round; redeliveries add rounds.
 const MAX_ATTEMPTS_SHOWN = 500;
@@ -76,23 +90,13 @@ export async function findEvent(
 export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; id: string }): Promise<LoggedAttempt[]> {
   const rows = await sql.rows<LoggedAttempt>({
     text: `
-      select attempts.id, attempts.webhook_id as "webhookId", attempts.event_id as "eventId",
-        attempts.event_type as "eventType", attempts.url, attempts.attempt, attempts.status,
-        attempts.response_status as "responseStatus", attempts.error_reason as "errorReason",
-        attempts.error_message as "errorMessage", attempts.duration_ms as "durationMs", attempts.dns_ms as "dnsMs",
-        attempts.connect_ms as "connectMs", attempts.tls_ms as "tlsMs", attempts.first_byte_ms as "firstByteMs",
-        attempts.remote_address as "remoteAddress", attempts.created_at as "createdAt", attempts.completed_at as "completedAt",
-        case
-          when deliveries.attempt = attempts.attempt + 1 then deliveries.next_at
-        end as "nextAttemptAt"
+      select ${selectAttempt('attempts')},
+        case when deliveries.attempt = attempts.attempt + 1 then deliveries.next_at end as "nextAttemptAt"
       from attempts
       left join deliveries on deliveries.shard = $1 and deliveries.event_id > '' and deliveries.event_id = $2 and deliveries.id = attempts.delivery_id
       where attempts.shard = $1 and attempts.event_id = $2
       union all
-      select deliveries.attempt_id, deliveries.webhook_id, deliveries.event_id, deliveries.event_type, webhooks.url,
-        deliveries.attempt, 'pending', null, null, null, null, null, null, null, null, null, deliveries.created_at, null,
-        -- Once it is due, the attempt may be under way.
-        case when deliveries.next_at > clock_timestamp() then deliveries.next_at end
+      select ${selectPending('deliveries', 'webhooks')}
       from deliveries
       left join webhooks on webhooks.shard = $1 and webhooks.id = deliveries.webhook_id
       where deliveries.shard = $1 and deliveries.event_id > '' and deliveries.event_id = $2

@@ -1,9 +1,11 @@
 import type { Sql } from '../../db/database.ts';
+import { initialValues, selectColumns, type ValuesOf } from '../../db/statements/columns.ts';
 import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import { newId, timeOfId } from '../../rules/ids.ts';
 import type { FailureReason } from '../../rules/webhooks/delivery-outcome.ts';
 import { INCLUDED_PARTS, type IncludedPart, includedBody } from '../../rules/webhooks/included-body.ts';
-import type { LoggedAttempt } from '../events/log-store.ts';
+import { ATTEMPT_TABLE } from '../events/attempt-table.ts';
+import { type LoggedAttempt, selectAttempt, selectPending } from '../events/log-store.ts';
 
 /** One webhook's log; the caller has checked that the account owns the webhook. */
 export type LogPlace = { shard: number; webhookId: string };
@@ -32,23 +34,15 @@ export type LogFilter = {
 };
 
 /** An entry with all that was sent and answered. */
-export type LoggedExchange = LoggedAttempt & {
-  /** JSON text; null when nothing was sent. */
-  requestHeaders: string | null;
-  /** Null once the event is no longer kept. */
-  requestBody: Buffer | null;
-  responseHeaders: string | null;
-  responseBody: Buffer | null;
-};
+export type LoggedExchange = LoggedAttempt &
+  ValuesOf<typeof ATTEMPT_TABLE.content> & {
+    /** Null once the event is no longer kept. */
+    requestBody: Buffer | null;
+  };
 
 /** The columns of `LoggedAttempt`: of attempts as a, left joined with their waiting deliveries as d. */
-export const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as "eventId", a.event_type as "eventType", a.url,
-  a.attempt, a.status, a.response_status as "responseStatus", a.error_reason as "errorReason",
-  a.error_message as "errorMessage", a.duration_ms as "durationMs", a.dns_ms as "dnsMs", a.connect_ms as "connectMs",
-  a.tls_ms as "tlsMs", a.first_byte_ms as "firstByteMs", a.remote_address as "remoteAddress", a.created_at as "createdAt", a.completed_at as "completedAt",
-  case
-    when d.attempt = a.attempt + 1 and a.status = 'failed' then d.next_at
-  end as "nextAttemptAt"`;
+export const ATTEMPT_COLUMNS = `${selectAttempt('a')},
+  case when d.attempt = a.attempt + 1 and a.status = 'failed' then d.next_at end as "nextAttemptAt"`;
 
 /** SQL of the log's rows in a scope. @param select  makes the query for the rows of a place @param name  of the rows */
 function rowsOf({ webhookId, ofJobs }: LogScope, select: (place: string) => string, name: 'a' | 'd'): string {
@@ -99,7 +93,7 @@ export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter)
   });
 }
 
-const selectPending = (place: string): string => `
+const selectDeliveries = (place: string): string => `
         select *
         from deliveries
         where shard = $1 and attempt_id > '' and ${place}
@@ -118,7 +112,7 @@ export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter):
   if ((status ?? 'pending') !== 'pending' || reason !== null || statusClass !== null) return [];
   const rows = await sql.rows<LoggedAttempt>({
     text: `select ${PENDING_COLUMNS}
-      from ${rowsOf(scope, selectPending, 'd')}
+      from ${rowsOf(scope, selectDeliveries, 'd')}
       order by d.attempt_id desc
       limit $10`,
     values: [
@@ -130,12 +124,7 @@ export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter):
   return rows.map(withOwnTime);
 }
 
-const PENDING_COLUMNS = `d.attempt_id as id, d.webhook_id as "webhookId", d.event_id as "eventId",
-    d.event_type as "eventType", w.url, d.attempt, 'pending' as status, null as "responseStatus",
-    null as "errorReason", null as "errorMessage", null as "durationMs", null as "dnsMs", null as "connectMs",
-    null as "tlsMs", null as "firstByteMs", null as "remoteAddress", d.created_at as "createdAt", null as "completedAt",
-    -- Once it is due, the attempt may be under way.
-    case when d.next_at > clock_timestamp() then d.next_at end as "nextAttemptAt"`;
+const PENDING_COLUMNS = selectPending('d', 'w');
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
@@ -146,8 +135,7 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
 
 async function findRecorded(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
   const [found] = await sql.rows<LoggedExchange & { include: IncludedPart[] | null }>({
-    text: `select ${ATTEMPT_COLUMNS}, a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
-        a.response_body as "responseBody", e.body as "requestBody",
+    text: `select ${ATTEMPT_COLUMNS}, ${selectColumns('a', ATTEMPT_TABLE.content)}, e.body as "requestBody",
         (select include from webhooks where shard = $1 and id = $2) as include
       from attempts a
       left join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = a.event_id and d.id = a.delivery_id
@@ -169,12 +157,7 @@ async function findPending(sql: Sql, place: LogPlace, id: string): Promise<Logge
       where d.shard = $1 and d.attempt_id > '' and d.webhook_id || '' = $2 and d.attempt_id = $3`,
     values: [place.shard, place.webhookId, id],
   });
-  const nothing = {
-    requestHeaders: null,
-    requestBody: null,
-    responseHeaders: null,
-    responseBody: null,
-  };
+  const nothing = { ...initialValues(ATTEMPT_TABLE.content), requestBody: null };
   return pending[0] ? { ...withOwnTime(pending[0]), ...nothing } : null;
 }
 

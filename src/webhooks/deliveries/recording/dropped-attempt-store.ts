@@ -1,4 +1,7 @@
 import type { Sql } from '../../../db/database.ts';
+import { columnName } from '../../../db/statements/columns.ts';
+import { defineStatement } from '../../../db/statements/named-parameters.ts';
+import { ATTEMPT_TABLE } from '../../events/attempt-table.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 
 /**
@@ -24,33 +27,19 @@ export async function finishDroppedAttempts(sql: Sql, attempts: FinishedAttempt[
   for (const attempt of attempts) if (ids.has(attempt.attemptId)) await finishDroppedAttempt(sql, attempt);
 }
 
+const RESULT = { ...ATTEMPT_TABLE.result, ...ATTEMPT_TABLE.content };
+
 async function finishDroppedAttempt(sql: Sql, attempt: FinishedAttempt): Promise<void> {
-  await sql.run({
-    name: 'finish-dropped-attempt',
-    text: `update attempts
-      set status = $4, response_status = $5, error_reason = $6, error_message = $7, duration_ms = $8, dns_ms = $9,
-        connect_ms = $10, tls_ms = $11, first_byte_ms = $12, remote_address = $13, request_headers = $14,
-        response_headers = $15, response_body = $16, url = $17, completed_at = $18
-      where shard = $1 and webhook_id = $2 and id = $3 and status = 'dropped'`,
-    values: [
-      attempt.shard,
-      attempt.webhookId,
-      attempt.attemptId,
-      attempt.succeeded ? 'succeeded' : 'failed',
-      attempt.responseStatus,
-      attempt.errorReason,
-      attempt.errorMessage,
-      attempt.durationMs,
-      attempt.dnsMs,
-      attempt.connectMs,
-      attempt.tlsMs,
-      attempt.firstByteMs,
-      attempt.remoteAddress,
-      attempt.requestHeaders,
-      attempt.responseHeaders,
-      attempt.responseBody,
-      attempt.url,
-      attempt.completedAt,
-    ],
-  });
+  const status = attempt.succeeded ? 'succeeded' : 'failed';
+  await sql.run(FINISH_DROPPED({ ...attempt, status }));
 }
+
+const FINISH_DROPPED = defineStatement(
+  { name: 'finish-dropped-attempt' },
+  `update attempts
+  set status = $status, url = $url, completed_at = $completedAt,
+    ${Object.keys(RESULT)
+      .map((name) => `${columnName(name)} = $${name}`)
+      .join(', ')}
+  where shard = $shard and webhook_id = $webhookId and id = $attemptId and status = 'dropped'`,
+);

@@ -1,79 +1,69 @@
 import type { Sql } from '../../../db/database.ts';
+import { columnName, given, type ValuesOf } from '../../../db/statements/columns.ts';
 import { joinedTexts, textsOf } from '../../../db/statements/joined-texts.ts';
 import { defineStatement } from '../../../db/statements/named-parameters.ts';
 import { plainArray } from '../../../db/statements/plain-array.ts';
 import { timeOfId } from '../../../rules/ids.ts';
-import type { FinishedAttempt } from './finished-attempt.ts';
+import { ATTEMPT_TABLE } from '../../events/attempt-table.ts';
 
-/** An entry of the delivery log. */
-export type LogEntry = Omit<FinishedAttempt, 'durationMs' | 'jobId' | 'traceparent'> & {
-  status: 'succeeded' | 'failed' | 'dropped';
-  /** Null when nothing was sent. */
-  durationMs: number | null;
+const COLUMNS = {
+  ...ATTEMPT_TABLE.delivery,
+  ...ATTEMPT_TABLE.shown,
+  status: given<'succeeded' | 'failed' | 'dropped'>('text'),
+  ...ATTEMPT_TABLE.result,
+  ...ATTEMPT_TABLE.content,
 };
 
-/** Start of the statement that inserts entries of the delivery log. */
-export const INSERT_ATTEMPTS = `insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url,
-  attempt, status, response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
-  remote_address, request_headers, response_headers, response_body, created_at, completed_at)`;
+/** An entry of the delivery log. */
+export type LogEntry = ValuesOf<typeof COLUMNS> & { shard: number; attemptId: string; completedAt: Date };
 
-/** The attempts of `attemptColumns` as rows, with the names that ATTEMPT_COLUMNS gives. */
-export const ATTEMPT_ARRAYS = `$shards::smallint[], $deliveryIds::text[], $webhookIds::text[], $eventIds::text[],
-  $attemptIds::text[], ${textsOf('$urls')}, $attempts::smallint[], $responseStatuses::smallint[], $durations::real[],
-  $dns::real[], $connect::real[], $tls::real[], $firstBytes::real[], ${textsOf('$addresses')},
-  ${textsOf('$requestHeaders')}, ${textsOf('$responseHeaders')}, $responseBodies::bytea[], $completedAt::float8[],
-  $createdAt::float8[], $accountIds::text[], $eventTypes::text[]`;
-export const ATTEMPT_COLUMNS = `shard, delivery_id, webhook_id, event_id, attempt_id, url, attempt, response_status, duration_ms,
-  dns_ms, connect_ms, tls_ms, first_byte_ms, remote_address, request_headers, response_headers, response_body,
-  completed_at_ms, created_at_ms, account_id, event_type`;
+type Name = keyof typeof COLUMNS;
+const NAMES = Object.keys(COLUMNS) as Name[];
 
-/** The values of ATTEMPT_ARRAYS. */
-export function attemptColumns(attempts: Omit<LogEntry, 'status'>[]) {
-  const column = <Name extends keyof Omit<LogEntry, 'status'>>(name: Name) => attempts.map((attempt) => attempt[name]);
+/** Texts that may need quotes in an array literal. Those of `AS_ARRAY` are passed to the database's client as arrays. */
+const JOINED: readonly Name[] = ['url', 'remoteAddress', 'requestHeaders', 'responseHeaders'];
+const AS_ARRAY: readonly Name[] = ['errorMessage', 'responseBody'];
+
+const parameterOf = (name: string) => `$${name}Values`;
+const arrayOf = (name: Name) =>
+  JOINED.includes(name) ? textsOf(parameterOf(name)) : `${parameterOf(name)}::${COLUMNS[name].type}[]`;
+
+/** The values of one column of entries, as `insertEntries` takes them. */
+function valuesOf(name: Name, entries: Partial<LogEntry>[]): unknown {
+  const values = entries.map((entry) => entry[name] ?? null);
+  if (AS_ARRAY.includes(name)) return values;
+  return JOINED.includes(name) ? joinedTexts(values as string[]) : plainArray(values as string[]);
+}
+
+/**
+ * SQL that inserts entries from the arrays of `entryValues`.
+ * @param fixed      SQL of columns that have one value in all entries; their arrays are not read
+ * @param condition  which of the entries; it may name `attempt_id`
+ */
+export function insertEntries(fixed: { [name in Name]?: string }, condition: string): string {
+  const read = NAMES.filter((name) => !(name in fixed));
+  return `insert into attempts (shard, id, ${NAMES.map(columnName).join(', ')}, created_at, completed_at)
+  select shard, attempt_id, ${NAMES.map((name) => fixed[name] ?? columnName(name)).join(', ')},
+    to_timestamp(created_at_ms / 1000), to_timestamp(completed_at_ms / 1000)
+  from unnest($shardValues::smallint[], $attemptIdValues::text[], ${read.map(arrayOf).join(', ')}, $createdAtValues::float8[], $completedAtValues::float8[])
+    as b (shard, attempt_id, ${read.map(columnName).join(', ')}, created_at_ms, completed_at_ms)
+  where ${condition}`;
+}
+
+/** The parameters of `insertEntries`: `$shardValues` and so on, an array for each column. */
+export function entryValues(entries: (Omit<LogEntry, 'status'> & { status?: LogEntry['status'] })[]) {
   return {
-    shards: plainArray(column('shard')),
-    deliveryIds: plainArray(column('deliveryId')),
-    webhookIds: plainArray(column('webhookId')),
-    eventIds: plainArray(column('eventId')),
-    attemptIds: plainArray(column('attemptId')),
-    urls: joinedTexts(column('url')),
-    attempts: plainArray(column('attempt')),
-    responseStatuses: plainArray(column('responseStatus')),
-    durations: plainArray(column('durationMs')),
-    dns: plainArray(column('dnsMs')),
-    connect: plainArray(column('connectMs')),
-    tls: plainArray(column('tlsMs')),
-    firstBytes: plainArray(column('firstByteMs')),
-    addresses: joinedTexts(column('remoteAddress')),
-    requestHeaders: joinedTexts(column('requestHeaders')),
-    responseHeaders: joinedTexts(column('responseHeaders')),
-    responseBodies: column('responseBody'),
-    completedAt: plainArray(attempts.map((attempt) => attempt.completedAt.getTime())),
-    createdAt: plainArray(attempts.map((attempt) => timeOfId(attempt.attemptId))),
-    accountIds: plainArray(column('accountId')),
-    eventTypes: plainArray(column('eventType')),
+    ...Object.fromEntries(NAMES.map((name) => [`${name}Values`, valuesOf(name, entries)])),
+    shardValues: plainArray(entries.map(({ shard }) => shard)),
+    attemptIdValues: plainArray(entries.map(({ attemptId }) => attemptId)),
+    createdAtValues: plainArray(entries.map(({ attemptId }) => timeOfId(attemptId))),
+    completedAtValues: plainArray(entries.map(({ completedAt }) => completedAt.getTime())),
   };
 }
 
 /** Inserts entries of one shard into the delivery log. */
 export async function insertLogEntries(tx: Sql, entries: LogEntry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.run(
-    INSERT_ENTRIES({
-      ...attemptColumns(entries),
-      statuses: plainArray(entries.map(({ status }) => status)),
-      reasons: plainArray(entries.map(({ errorReason }) => errorReason)),
-      messages: entries.map(({ errorMessage }) => errorMessage),
-    }),
-  );
+  if (entries.length > 0) await tx.run(INSERT_ENTRIES(entryValues(entries)));
 }
 
-const INSERT_ENTRIES = defineStatement(
-  { name: 'insert-log-entries' },
-  `${INSERT_ATTEMPTS}
-  select shard, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status, response_status,
-    error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms, remote_address, request_headers,
-    response_headers, response_body, to_timestamp(created_at_ms / 1000), to_timestamp(completed_at_ms / 1000)
-  from unnest(${ATTEMPT_ARRAYS}, $statuses::text[], $reasons::text[], $messages::text[])
-    as b (${ATTEMPT_COLUMNS}, status, error_reason, error_message)`,
-);
+const INSERT_ENTRIES = defineStatement({ name: 'insert-log-entries' }, insertEntries({}, 'true'));

@@ -1,6 +1,8 @@
 import type { Database } from '../../../db/database.ts';
+import { initialValues } from '../../../db/statements/columns.ts';
 import { afterAttempt } from '../../../rules/webhooks/after-attempt.ts';
 import { type DisableBounds, type StreakVerdict, streakAfter } from '../../../rules/webhooks/auto-disable.ts';
+import { ATTEMPT_TABLE } from '../../events/attempt-table.ts';
 import { insertAlerts } from './alerts.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 import { insertLogEntries, type LogEntry } from './log-store.ts';
@@ -116,35 +118,13 @@ function followAttempts(attempts: FinishedAttempt[], isActive: (webhookId: strin
 }
 
 /** The entry of the attempt that is not made. */
-function droppedEntry(attempt: FinishedAttempt, nowMs: number): LogEntry {
-  const { shard, epoch, deliveryId, webhookId, eventId, url, accountId, eventType } = attempt;
+function droppedEntry(finished: FinishedAttempt, nowMs: number): LogEntry {
   return {
-    shard,
-    epoch,
-    deliveryId,
-    webhookId,
-    eventId,
-    url,
-    accountId,
-    eventType,
-    attemptId: attempt.nextAttemptId!,
-    attempt: attempt.attempt + 1,
+    ...finished,
+    ...initialValues({ ...ATTEMPT_TABLE.result, ...ATTEMPT_TABLE.content }),
+    attemptId: finished.nextAttemptId!,
+    attempt: finished.attempt + 1,
     status: 'dropped',
-    succeeded: false,
-    retryAfterMs: null,
-    nextAttemptId: null,
-    responseStatus: null,
-    errorReason: null,
-    errorMessage: null,
-    durationMs: null,
-    dnsMs: null,
-    connectMs: null,
-    tlsMs: null,
-    firstByteMs: null,
-    remoteAddress: null,
-    requestHeaders: null,
-    responseHeaders: null,
-    responseBody: null,
     completedAt: new Date(nowMs),
   };
 }
