@@ -6,6 +6,7 @@ import { SIGNATURE_FIXES } from '#sdk/webhooks/explain/verdicts.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { ERROR_MEANING, ERROR_STATUS, type ErrorType } from '../src/http/api-error.ts';
 import { CONTENTS } from '../src/http/docs/contents.ts';
+import { NOT_LIVE } from '../src/jobs/options.ts';
 import { transcribeForm } from '../src/jobs/schemas.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
@@ -40,7 +41,7 @@ export async function makeDocuments(): Promise<Record<string, string>> {
     'docs/signature-verdicts.md': signatureVerdicts(),
     'docs/cli.md': page('Command line', ...(await describeCommandLine())),
     'console/event-types.ts': consoleEventTypes(),
-    'sdk/src/api.ts': `${await writeApiTypes(document)}\n${anyEvent()}`,
+    'sdk/src/api.ts': [await writeApiTypes(document), anyEvent(), notLiveOptions()].join('\n'),
     'sdk/python/src/verbatim_sdk/types.py': writePythonTypes(schemas, eventSchemaNames()),
     ...writeSyncClient(),
   };
@@ -222,6 +223,10 @@ function consoleEventTypes(): string {
 
 function anyEvent(): string {
   return `/** What a receiver is sent. */\nexport type AnyEvent = ${eventSchemaNames().join(' | ')};\n`;
+}
+
+function notLiveOptions(): string {
+  return `/** Options of jobs that live sessions do not have. */\nexport type NotLiveOption = ${NOT_LIVE.map((name) => `'${name}'`).join(' | ')};\n`;
 }
 
 function eventSchemaNames(): string[] {

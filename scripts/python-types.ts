@@ -1,3 +1,5 @@
+import { NOT_LIVE } from '../src/jobs/options.ts';
+
 /** The parts of a JSON Schema that the API document uses. */
 type Schema = {
   $ref?: string;
@@ -53,7 +55,7 @@ const NOT_OF_JOBS = [
 ];
 
 // Fields of a live session that the client has in another form, or that are refused.
-const NOT_OF_SESSIONS = ['metadata', 'diarize', 'multichannel', 'translate_to'];
+const NOT_OF_SESSIONS: readonly string[] = ['metadata', ...NOT_LIVE];
 
 /**
  * The Python module with a type for each schema, by name. Nested objects become types of their own.

@@ -1,17 +1,25 @@
 import { type Command, Option } from 'commander';
+import type { LiveParams } from '#sdk/client/index.ts';
 import { action, type Io } from '../command.ts';
 import { addCaptionOptions, FORMATS } from '../commands/transcription/captions.ts';
-import { addRequestOptions } from '../commands/transcription/request-options.ts';
+import { addRequestOptions, type RequestParams } from '../commands/transcription/request-options.ts';
 import { wholeNumber } from '../options.ts';
 import { addWebOption } from '../terminal/browser.ts';
 import { typed } from '../typed.ts';
 import type { LiveFlags } from './transcribe-live.ts';
 
-/** Options of jobs that live sessions do not have. */
-const NOT_LIVE = [
-  ...['--diarize', '--speakers', '--min-speakers', '--max-speakers', '--multichannel', '--audio-track'],
-  ...['--translate-to', '--webhook-url', '--webhook-secret'],
-];
+/** The options of each parameter of jobs that live sessions do not have: a type error names one that is missing. */
+const NOT_LIVE: Record<Exclude<keyof RequestParams, keyof LiveParams>, string> = {
+  diarize: '--diarize',
+  speakers: '--speakers',
+  min_speakers: '--min-speakers',
+  max_speakers: '--max-speakers',
+  multichannel: '--multichannel',
+  audio_track: '--audio-track',
+  translate_to: '--translate-to',
+  webhook_url: '--webhook-url',
+  webhook_secret: '--webhook-secret',
+};
 const examples = (command: string) => `
 The words are shown while they are said. Ctrl-C ends the recording; what was said until then is transcribed.
 
@@ -31,7 +39,7 @@ export function define(command: Command, io: Io): void {
     .option('--force', 'replace an existing transcript')
     .option('--endpointing <ms>', 'silence that ends a segment, from 100; 0: none does; 600 without it', wholeNumber)
     .option('--max-segment <seconds>', 'longest segment, 5 to 30; 20 without it', wholeNumber);
-  addRequestOptions(command, NOT_LIVE);
+  addRequestOptions(command, Object.values(NOT_LIVE));
   addCaptionOptions(command)
     .addHelpText('after', examples(typed(io.env)))
     .action(

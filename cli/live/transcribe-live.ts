@@ -75,18 +75,10 @@ async function begin(session: Session, params: LiveParams): Promise<{ client: Ve
   return { client, live: await client.live(params, { onConnection: connectionNotes(session) }) };
 }
 
-function paramsOf(flags: LiveFlags, { sampleRate }: LiveSource) {
-  const { plan, language, timestamps, prompt, keywords, replacements, metadataText, delete_after_seconds } =
-    requestParams(flags);
+function paramsOf(flags: LiveFlags, { sampleRate }: LiveSource): LiveParams {
+  // The command has no other flags than those of live sessions: see NOT_LIVE in live.ts.
   return {
-    plan,
-    language,
-    timestamps,
-    prompt,
-    keywords,
-    replacements,
-    metadataText,
-    delete_after_seconds,
+    ...requestParams(flags),
     sample_rate: sampleRate,
     endpointing_ms: flags.endpointing,
     max_segment_seconds: flags.maxSegment,

@@ -2611,17 +2611,33 @@ export interface PostLiveBody {
    */
   idle_seconds?: number;
   /**
-   * Not offered for live sessions: true is a 400.
+   * Not offered for live sessions: a 400, but for false.
    */
-  diarize?: boolean;
+  translate_to?: unknown;
   /**
-   * Not offered for live sessions: true is a 400.
+   * Not offered for live sessions: a 400, but for false.
    */
-  multichannel?: boolean;
+  diarize?: unknown;
   /**
-   * Not offered for live sessions: a 400.
+   * Not offered for live sessions: a 400, but for false.
    */
-  translate_to?: string;
+  speakers?: unknown;
+  /**
+   * Not offered for live sessions: a 400, but for false.
+   */
+  min_speakers?: unknown;
+  /**
+   * Not offered for live sessions: a 400, but for false.
+   */
+  max_speakers?: unknown;
+  /**
+   * Not offered for live sessions: a 400, but for false.
+   */
+  multichannel?: unknown;
+  /**
+   * Not offered for live sessions: a 400, but for false.
+   */
+  audio_track?: unknown;
 }
 export interface PostRealtimeClientSecretsBody {
   expires_after?: {
@@ -3205,3 +3221,6 @@ export interface PostAdminSecretsRotateBody {
 
 /** What a receiver is sent. */
 export type AnyEvent = TranscriptionCompleted | TranscriptionFailed | WebhookTest | WebhookDisabled | WebhookExhausted;
+
+/** Options of jobs that live sessions do not have. */
+export type NotLiveOption = 'translate_to' | 'diarize' | 'speakers' | 'min_speakers' | 'max_speakers' | 'multichannel' | 'audio_track';

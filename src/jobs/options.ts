@@ -33,6 +33,8 @@ type OptionField<Value> = {
   form?: TSchema;
   /** The maximum size of a field, in bytes of UTF-8. */
   maxBytes: number;
+  /** Whether live sessions have it: it is in the body of POST /v1/live, else it is refused there. */
+  isLive: boolean;
 } & (
   | { isRepeated?: false; read: (text: string) => Value | undefined }
   /** Takes the values of all fields of this name, in order. */
@@ -70,6 +72,7 @@ const FIELDS: OptionFields = {
       examples: ['A lecture on the history of the United States.'],
     }),
     maxBytes: MAX_PROMPT_CHARS * UTF8_BYTES_PER_CHAR,
+    isLive: true,
     read: readPrompt,
   },
   keywords: {
@@ -79,6 +82,7 @@ const FIELDS: OptionFields = {
       examples: [['Kennedy', 'Cape Canaveral']],
     }),
     maxBytes: MAX_KEYWORD_CHARS * UTF8_BYTES_PER_CHAR,
+    isLive: true,
     isRepeated: true,
     read: readKeywords,
   },
@@ -95,6 +99,7 @@ const FIELDS: OptionFields = {
       examples: ['[{"from":"cooper netties","to":"Kubernetes"}]'],
     }),
     maxBytes: MAX_REPLACEMENTS_BYTES,
+    isLive: true,
     read: readReplacements,
   },
   translate_to: {
@@ -103,6 +108,7 @@ const FIELDS: OptionFields = {
         'Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot.',
     }),
     maxBytes: WORD_BYTES,
+    isLive: false,
     read: readTranslateTo,
   },
   diarize: {
@@ -114,6 +120,7 @@ const FIELDS: OptionFields = {
       description: 'true: label who says what; needs the speaker model on the server.',
     }),
     maxBytes: WORD_BYTES,
+    isLive: false,
     read: readDiarize,
   },
   speakers: speakerCount('speakers', 'The exact number of speakers, with diarize=true.', {
@@ -127,6 +134,7 @@ const FIELDS: OptionFields = {
     schema: Type.Boolean({ description: MULTICHANNEL_MEANING, examples: [true] }),
     form: oneOf(['true', 'false', '1', '0'], { default: 'false', description: MULTICHANNEL_MEANING }),
     maxBytes: WORD_BYTES,
+    isLive: false,
     read: (text) => readBoolean(new Map([['multichannel', text]]), 'multichannel'),
   },
   audio_track: {
@@ -137,6 +145,7 @@ const FIELDS: OptionFields = {
     }),
     form: Type.String({ description: AUDIO_TRACK_MEANING, examples: ['1', 'de'] }),
     maxBytes: WORD_BYTES,
+    isLive: false,
     read: readTrack,
   },
   delete_after_seconds: {
@@ -148,6 +157,7 @@ const FIELDS: OptionFields = {
       examples: [3600],
     }),
     maxBytes: WORD_BYTES,
+    isLive: true,
     read: readDeleteAfter,
   },
 };
@@ -158,7 +168,7 @@ function speakerCount(
   more: { form?: TSchema } = {},
 ): OptionField<number> {
   const schema = Type.Integer({ minimum: 1, maximum: SPEAKERS_MAX, description });
-  return { schema, maxBytes: WORD_BYTES, read: (text) => readSpeakerCount(name, text), ...more };
+  return { schema, maxBytes: WORD_BYTES, isLive: false, read: (text) => readSpeakerCount(name, text), ...more };
 }
 
 const NAMES = Object.keys(FIELDS) as (keyof JobOptions)[];
@@ -172,6 +182,18 @@ export const optionFormFields = Object.fromEntries(
 export const optionJsonFields = Object.fromEntries(
   NAMES.map((name) => [name, Type.Optional(FIELDS[name].schema)]),
 ) as typeof optionFormFields;
+
+/** The options that live sessions have, as fields of a JSON body: also in the form of a form field. */
+export const liveOptionFields: { [Name in keyof JobOptions]: ReturnType<typeof Type.Optional<TSchema>> } =
+  Object.fromEntries(
+    NAMES.filter((name) => FIELDS[name].isLive).map((name) => {
+      const { schema, form } = FIELDS[name];
+      return [name, Type.Optional(form ? Type.Union([schema, form]) : schema)];
+    }),
+  );
+
+/** The names of the options that live sessions do not have. */
+export const NOT_LIVE = NAMES.filter((name) => !FIELDS[name].isLive);
 
 /** The maximum size of each field, in bytes of UTF-8. */
 export const OPTION_FIELD_BYTES = Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].maxBytes])) as Record<

@@ -4,13 +4,13 @@ import { ApiError } from '../http/api-error.ts';
 import { oneOf, type Static, Type } from '../http/schema.ts';
 import { FIELD_BYTES, type JobRequest, readJobRequest, TEXT_FIELDS } from '../jobs/api/request.ts';
 import type { LiveOptions } from '../jobs/live/rows/live-store.ts';
-import { optionFormFields, optionJsonFields, REPEATED_OPTIONS } from '../jobs/options.ts';
+import { liveOptionFields, NOT_LIVE, REPEATED_OPTIONS } from '../jobs/options.ts';
 import { transcribeJson } from '../jobs/schemas.ts';
 import { PLANS, type Plan } from '../rules/accounts/plan.ts';
 import { LIVE_ENCODINGS, LIVE_SAMPLE_RATES, type LiveSampleRate } from '../rules/live/encoding.ts';
 
-const LIVE_OPTIONS = ['prompt', 'keywords', 'replacements', 'delete_after_seconds'] as const;
-const NOT_LIVE = ['diarize', 'multichannel', 'translate_to'] as const;
+// An option that is not wanted may be sent all the same.
+const refused = Type.Optional(Type.Unknown({ description: 'Not offered for live sessions: a 400, but for false.' }));
 
 /** The body of POST /v1/live. */
 export const liveBody = Type.Object({
@@ -25,10 +25,7 @@ export const liveBody = Type.Object({
     ),
   ),
   timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
-  prompt: optionJsonFields.prompt,
-  keywords: optionJsonFields.keywords,
-  replacements: Type.Optional(Type.Union([optionJsonFields.replacements, optionFormFields.replacements])),
-  delete_after_seconds: optionJsonFields.delete_after_seconds,
+  ...liveOptionFields,
   encoding: Type.Optional(oneOf(LIVE_ENCODINGS, { default: 'pcm_s16le' })),
   sample_rate: Type.Optional(
     Type.Unsafe<LiveSampleRate>({ type: 'integer', enum: [...LIVE_SAMPLE_RATES], default: 16_000 }),
@@ -59,12 +56,10 @@ export const liveBody = Type.Object({
       description: 'Without audio for so long the session finishes.',
     }),
   ),
-  diarize: Type.Optional(Type.Boolean({ description: 'Not offered for live sessions: true is a 400.' })),
-  multichannel: Type.Optional(Type.Boolean({ description: 'Not offered for live sessions: true is a 400.' })),
-  translate_to: Type.Optional(Type.String({ description: 'Not offered for live sessions: a 400.' })),
+  ...Object.fromEntries(NOT_LIVE.map((name) => [name, refused])),
 });
 
-export type LiveBody = Static<typeof liveBody>;
+export type LiveBody = Partial<Static<typeof liveBody>>;
 
 /**
  * What a session is asked for.
@@ -74,7 +69,8 @@ export function readLiveRequest(
   { body, bodyText }: { body: LiveBody; bodyText: string },
   accountPlan: Plan,
 ): { request: JobRequest; options: LiveOptions } {
-  const notLive = NOT_LIVE.find((name) => body[name]);
+  const given: Record<string, unknown> = body;
+  const notLive = NOT_LIVE.find((name) => given[name]);
   if (notLive) throw invalid(notLive, `${notLive} is not offered for live sessions; retry the stored audio with it.`);
   const endpointingMs = body.endpointing_ms ?? 600;
   if (endpointingMs > 0 && endpointingMs < 100)
@@ -93,12 +89,12 @@ export function readLiveRequest(
   };
 }
 
-const JOB_FIELDS = ['plan', 'language', 'metadata', 'timestamps', ...LIVE_OPTIONS] as const;
+const JOB_FIELDS = ['plan', 'language', 'metadata', 'timestamps', ...Object.keys(liveOptionFields)];
 
 /** The fields that any job has, as those of a form. */
 function fieldsOf(body: LiveBody, bodyText: string) {
-  const given = Object.fromEntries(
-    JOB_FIELDS.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
+  const given: Record<string, unknown> = Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => JOB_FIELDS.includes(name) && value !== undefined),
   );
   // The text as it was written, in which numbers keep their digits.
   if (typeof body.metadata === 'object') given['metadata'] = memberText(bodyText, 'metadata');

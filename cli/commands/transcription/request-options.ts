@@ -52,8 +52,11 @@ export function addRequestOptions(command: Command, leftOut: readonly string[] =
   return command;
 }
 
+/** The parameters that `requestParams` may give. */
+export type RequestParams = ReturnType<typeof requestParams>;
+
 /** The fields of the request. */
-export function requestParams(flags: RequestFlags): TranscribeParams {
+export function requestParams(flags: RequestFlags) {
   return {
     plan: flags.plan,
     language: flags.language,
@@ -72,7 +75,7 @@ export function requestParams(flags: RequestFlags): TranscribeParams {
     delete_after_seconds: flags.deleteAfter,
     webhook_url: flags.webhookUrl,
     webhook_secret: flags.webhookSecret,
-  };
+  } satisfies TranscribeParams;
 }
 
 function readTrack(text: string | undefined): number | string | undefined {

@@ -1825,12 +1825,20 @@ class PostLiveBody(TypedDict):
     """How long a session waits for a client that was cut off."""
     idle_seconds: NotRequired[int]
     """Without audio for so long the session finishes."""
-    diarize: NotRequired[bool]
-    """Not offered for live sessions: true is a 400."""
-    multichannel: NotRequired[bool]
-    """Not offered for live sessions: true is a 400."""
-    translate_to: NotRequired[str]
-    """Not offered for live sessions: a 400."""
+    translate_to: NotRequired[Any]
+    """Not offered for live sessions: a 400, but for false."""
+    diarize: NotRequired[Any]
+    """Not offered for live sessions: a 400, but for false."""
+    speakers: NotRequired[Any]
+    """Not offered for live sessions: a 400, but for false."""
+    min_speakers: NotRequired[Any]
+    """Not offered for live sessions: a 400, but for false."""
+    max_speakers: NotRequired[Any]
+    """Not offered for live sessions: a 400, but for false."""
+    multichannel: NotRequired[Any]
+    """Not offered for live sessions: a 400, but for false."""
+    audio_track: NotRequired[Any]
+    """Not offered for live sessions: a 400, but for false."""
 
 
 class PostRealtimeClientSecretsBodyExpiresAfter(TypedDict):

@@ -1,7 +1,7 @@
-import type { PostLiveBody } from '../../api.ts';
+import type { NotLiveOption, PostLiveBody } from '../../api.ts';
 
 /** What a live session is asked for, in the names of the API. */
-export type LiveParams = Omit<PostLiveBody, 'metadata' | 'diarize' | 'multichannel' | 'translate_to'> & {
+export type LiveParams = Omit<PostLiveBody, 'metadata' | NotLiveOption> & {
   /** Any JSON value of at most 4,096 bytes; it comes back with the job and in its events. */
   metadata?: unknown;
   /** The same as JSON text, in which numbers keep all their digits. */
