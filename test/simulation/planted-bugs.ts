@@ -232,6 +232,24 @@ export const PLANTED_BUGS: PlantedBug[] = [
       }),
     ],
   },
+  {
+    name: 'a job fails while its engine is away',
+    changes: [
+      changesOf<typeof import('../../src/jobs/execution/pipeline.ts')>('src/jobs/execution/pipeline.ts')({
+        runPipeline:
+          (original) =>
+          async (...given) => {
+            try {
+              return await original(...given);
+            } catch (error) {
+              const { name, message } = error as Error;
+              if (name !== 'EngineAwayError') throw error;
+              return { kind: 'failed', type: 'engine_error', message, model: given[1].engine.name };
+            }
+          },
+      }),
+    ],
+  },
   ...DELIVERY_BUGS,
   ...LIVE_BUGS,
 ];
