@@ -8,15 +8,18 @@ export type KeptOnce = { transcript: Transcript; repetitions: Interval[] };
 
 type PlacedSegment = { segment: Segment; start: number };
 
-/** Keeps the first of the repetitions that no speaker makes, with its words. Other text stays as it is. */
-export function keepOnce(transcript: Transcript): KeptOnce {
+/**
+ * Keeps the first of the repetitions that no speaker makes, with its words. Other text stays as it is.
+ * @param isLoop  as for `findRepetitions`
+ */
+export function keepOnce(transcript: Transcript, isLoop: boolean): KeptOnce {
   let length = 0;
   const placed = transcript.segments.map((segment): PlacedSegment => {
     const start = length;
     length += segment.text.length + 1;
     return { segment, start };
   });
-  const found = findRepetitions(transcript.segments.map(({ text }) => text).join('\n'));
+  const found = findRepetitions(transcript.segments.map(({ text }) => text).join('\n'), isLoop);
   if (found.length === 0) return { transcript, repetitions: [] };
   const segments = placed.map((one) => withoutRepeats(one, found)).filter((one) => one !== null);
   return { transcript: { ...transcript, segments }, repetitions: found.map((one) => timesOf(one, placed)) };

@@ -182,6 +182,32 @@ test('a loop is tried again with another cut', async () => {
   assert.deepEqual(heard.repetitions, []);
 });
 
+test('a phrase that is repeated in each half as often as in the whole is a loop, and is kept once', async () => {
+  for (const times of [3, 4]) {
+    const engine = engineThat((seconds) => (seconds > 1 ? 'thank you for watching '.repeat(times).trim() : 'so'));
+
+    const heard = await hear(engine, 6, [[0, 6]]);
+
+    assert.deepEqual([heard.text, heard.repetitions], ['thank you for watching', [[0, 6]]]);
+  }
+});
+
+test('a phrase that is repeated in the halves less often was said so', async () => {
+  const engine = engineThat((seconds) => 'half a league '.repeat(Math.round(seconds / 2)).trim());
+
+  const heard = await hear(engine, 8, [[0, 8]]);
+
+  assert.deepEqual([heard.text, heard.repetitions], ['half a league half a league half a league half a league', []]);
+});
+
+test('a phrase that is not repeated in the halves was a loop', async () => {
+  const engine = engineThat((seconds) => (seconds > 6 ? 'thank you for watching '.repeat(4) : spoken(seconds)));
+
+  const heard = await hear(engine, 8, [[0, 8]]);
+
+  assert.ok(!heard.text.includes('thank') && heard.text.length > 60, heard.text);
+});
+
 test('a loop that stays is kept once in each part, with its times', async () => {
   const engine = engineThat((seconds) => 'thank you '.repeat(Math.ceil(10 * seconds)));
 

@@ -1,6 +1,6 @@
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { clipTo, hullOf, type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
-import { mayRepeat } from '../../rules/transcript/repetitions.ts';
+import { countPhrase, findRepetitions, mayRepeat, repeatedPhrase } from '../../rules/transcript/repetitions.ts';
 import { judgeAmount, spokenLetters } from '../../rules/transcript/text-amount.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
@@ -114,11 +114,19 @@ class Hearing {
     return await this.#hearParts(phrasesOf(whole, Math.min(PHRASE_MAX_SECONDS, maxPieceSeconds)), textOfWhole);
   }
 
-  /** The parts side by side: the engine and the semaphore bound the calls that run. */
   async #hearParts(parts: Part[], textOfWhole: string): Promise<Heard> {
-    const heard = await Promise.all(
+    return this.#join(parts, await this.#hearEach(parts, textOfWhole));
+  }
+
+  /** The parts side by side: the engine and the semaphore bound the calls that run. */
+  async #hearEach(parts: Part[], textOfWhole: string): Promise<Heard[]> {
+    return await Promise.all(
       parts.map(async (part) => placeHeard(part.startSeconds, await this.#hearPart(part, textOfWhole))),
     );
+  }
+
+  #join(parts: Part[], separate: Heard[]): Heard {
+    const heard = [...separate];
     for (const [index, part] of parts.entries()) {
       const next = parts[index + 1];
       if (!part.overlapsNext || !next) continue;
@@ -144,10 +152,12 @@ class Hearing {
     const isKnown = text !== '' && text === textOfWhole;
     const isDoubtful = isRepeated || (amount === 'none' ? hasErrors || isSpoken(part) : amount !== 'enough');
     const halves = isDoubtful && !isKnown ? halvesOf(part) : [];
-    if (halves.length === 0) return settle(part, transcript, amount === 'none');
-    const again = await this.#hearParts(halves, text);
-    return amount === 'little' && !isRepeated && !isClearlyMore(again.transcript, text)
-      ? { ...settle(part, transcript, false), untranscribed: again.untranscribed }
+    if (halves.length === 0) return settle(part, transcript, { isEmpty: amount === 'none' });
+    const heard = await this.#hearEach(halves, text);
+    const again = this.#join(halves, heard);
+    if (isRepeated) return settleRepeated(part, transcript, heard) ?? again;
+    return amount === 'little' && !isClearlyMore(again.transcript, text)
+      ? { ...settle(part, transcript), untranscribed: again.untranscribed }
       : again;
   }
 
@@ -186,10 +196,25 @@ function isSpoken({ speech, isCertain }: Part): boolean {
   return totalSeconds(speech) >= (isCertain ? SPEECH_MIN_SECONDS : LOUD_MIN_SECONDS);
 }
 
+/**
+ * What is kept of a text that repeats itself; null where that of its halves is better. A speaker who repeats a phrase
+ * has a share of the repetitions in each half; a model in a loop has as many in each.
+ */
+function settleRepeated(part: Part, given: Transcript, halves: Heard[]): Heard | null {
+  const text = textOf(given);
+  if (halves.every(({ repetitions }) => repetitions.length > 0)) return settle(part, given, { isLoop: true });
+  const repeated = repeatedPhrase(text);
+  if (repeated === null) return null;
+  const { phrase, times } = repeated;
+  const timesAgain = halves.reduce((sum, { transcript }) => sum + countPhrase(phrase, textOf(transcript)), 0);
+  if (timesAgain > times + 1) return settle(part, given, { isLoop: true });
+  return findRepetitions(text).length === 0 && timesAgain >= times - 1 ? settle(part, given) : null;
+}
+
 /** What is kept of a part that is not transcribed again. */
-function settle(part: Part, given: Transcript, isEmpty: boolean): Heard {
+function settle(part: Part, given: Transcript, { isEmpty = false, isLoop = false } = {}): Heard {
   const isUntranscribed = isEmpty && part.isCertain && isSpoken(part);
-  const { transcript, repetitions } = keepOnce(given);
+  const { transcript, repetitions } = keepOnce(given, isLoop);
   const segments = transcript.segments.map((segment) => ({ ...segment, ...noSpeechOf(segment, part) }));
   return {
     transcript: { ...transcript, segments },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { findRepetitions, mayRepeat } from './repetitions.ts';
+import { countPhrase, findRepetitions, mayRepeat, repeatedPhrase } from './repetitions.ts';
 
 const once = (text: string) =>
   findRepetitions(text).reduceRight((kept, { keptEnd, end }) => kept.slice(0, keptEnd) + kept.slice(end), text);
@@ -40,19 +40,57 @@ for (const [text, kept] of LOOPS) {
   test(`a loop is kept once: ${text.slice(0, 40)}…`, () => assert.equal(once(text), kept));
 }
 
-test('a long unit is suspected from the third time on, a short one only when no speaker repeats it so often', () => {
-  const loop = 'The world is a part of the world. '.repeat(3);
-  const chant = 'Four more years! '.repeat(4);
+const UNSUSPECTED = [
+  ...SPEECH.filter((text) => !text.startsWith('Four more')),
+  'Very very very very good.',
+  'London Bridge is falling down, falling down, falling down. London Bridge is falling down, my fair lady.',
+  'Row, row, row your boat, gently down the stream. Merrily, merrily, merrily, merrily, life is but a dream.',
+  'This land is your land, this land is my land.',
+  'I have a dream that one day this nation will rise up. I have a dream that one day on the red hills of Georgia.',
+  'I know, I know, I know. It is what it is, and it is what it was.',
+  'And if thou wilt, remember, and if thou wilt, forget.',
+  'We shall fight on the beaches, we shall fight on the landing grounds, we shall fight in the fields.',
+];
+for (const text of UNSUSPECTED) test(`no loop is suspected: ${text}`, () => assert.equal(mayRepeat(text), false));
 
-  assert.deepEqual([loop, chant, 'no '.repeat(9)].map(mayRepeat), [true, false, true]);
-  assert.deepEqual(findRepetitions(loop), []);
+const SUSPECTED: [text: string, times: number][] = [
+  ['The world is a part of the world. '.repeat(3), 3],
+  ['Thank you for watching. '.repeat(4), 4],
+  ['Four more years! '.repeat(4), 4],
+  ['Half a league, half a league, half a league onward, all in the valley of Death rode the six hundred.', 3],
+];
+for (const [text, times] of SUSPECTED) {
+  test(`a loop is suspected, but is no loop by its text alone: ${text.slice(0, 40)}…`, () => {
+    assert.deepEqual([mayRepeat(text), repeatedPhrase(text)?.times, findRepetitions(text)], [true, times, []]);
+  });
+}
+
+test('of a text that is known to be a loop, three repetitions of a phrase are kept once', () => {
+  const [found, ...others] = findRepetitions(
+    'Yes. Thank you for watching. Thank you for watching. Thank you for watching.',
+    true,
+  );
+
+  assert.deepEqual([found?.start, found?.keptEnd, found?.end, others], [5, 27, 75, []]);
 });
 
-test('a long text without repetitions takes less than a second', () => {
+test('a repeated phrase is counted in other texts, in a row or not', () => {
+  const { phrase } = repeatedPhrase('Thank you so much. '.repeat(3))!;
+
+  const texts = ['thank you so much', 'Thank you so much, and thank you, so much!', 'Thanks so much', ''];
+  assert.deepEqual(
+    texts.map((text) => countPhrase(phrase, text)),
+    [1, 2, 0, 0],
+  );
+  assert.equal(repeatedPhrase('one two three'), null);
+});
+
+test('a long text takes less than a second, with repetitions and without', () => {
   const text = Array.from({ length: 20_000 }, (_, at) => `word${(at * 7919) % 10_007}`).join(' ');
   const startedAtMs = performance.now();
 
   assert.deepEqual(findRepetitions(text), []);
+  assert.equal(repeatedPhrase('thank you so '.repeat(5_000))?.times, 3_333);
 
   assert.ok(performance.now() - startedAtMs < 1000);
 });

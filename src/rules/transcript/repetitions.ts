@@ -10,9 +10,9 @@ export type Repetition = { start: number; keptEnd: number; end: number };
 const TIMES_OF_SHORT = 8;
 const TIMES_OF_LONG = 5;
 const SHORT_WORDS = 2;
-/** Of longer units that people rarely repeat: songs do. */
+/** Of phrases that people rarely repeat so: poems and crowds do, "half a league, half a league, half a league". */
 const TIMES_OF_SUSPECTED = 3;
-const SUSPECTED_FROM_WORDS = 5;
+const SUSPECTED_FROM_WORDS = 3;
 /** Of writing without blanks, in which a token is one character. */
 const SHORT_CHARACTERS = 4;
 /** People read out long rows of digits and letters. */
@@ -35,12 +35,38 @@ export function mayRepeat(text: string): boolean {
   return tokens.some((_, at) => longestRun(tokens, at, timesToSuspect) !== null);
 }
 
-/** The repetitions in a text that no speaker makes, in order, none inside another. */
-export function findRepetitions(text: string): Repetition[] {
+/** The phrase of three words or more that stands most often in a row, for `countPhrase`; null where none is repeated. */
+export function repeatedPhrase(text: string): { phrase: string; times: number } | null {
+  const tokens = tokensOf(text).slice(0, TOKENS_MAX);
+  const timesOfPhrase = (unit: Token[]) => (unit.length < SUSPECTED_FROM_WORDS ? Number.POSITIVE_INFINITY : 2);
+  let most: { phrase: string; times: number } | null = null;
+  for (let at = 0; at < tokens.length; ) {
+    const run = longestRun(tokens, at, timesOfPhrase) ?? { unit: 1, tokens: 1 };
+    const times = Math.floor(run.tokens / run.unit);
+    if (times > (most?.times ?? 1)) most = { phrase: phraseOf(tokens.slice(at, at + run.unit)), times };
+    at += run.tokens;
+  }
+  return most;
+}
+
+/** How often a text has a phrase, in a row or not. */
+export function countPhrase(phrase: string, text: string): number {
+  return phraseOf(tokensOf(text)).split(phrase).length - 1;
+}
+
+function phraseOf(tokens: Token[]): string {
+  return tokens.map(({ key }) => `[${key}]`).join('');
+}
+
+/**
+ * The repetitions in a text that no speaker makes, in order, none inside another.
+ * @param isLoop  the text is known to be a loop: those that a speaker may make count too
+ */
+export function findRepetitions(text: string, isLoop = false): Repetition[] {
   const tokens = tokensOf(text).slice(0, TOKENS_MAX);
   const found: Repetition[] = [];
   for (let at = 0; at < tokens.length; ) {
-    const run = longestRun(tokens, at, timesOf);
+    const run = longestRun(tokens, at, isLoop ? timesToSuspect : timesOf);
     if (run === null) at += 1;
     else {
       const past = at + run.tokens;
@@ -89,13 +115,17 @@ function longestRun(tokens: Token[], at: number, timesOfUnit: typeof timesOf): {
 }
 
 function timesToSuspect(unit: Token[]): number {
-  const isLong = unit.length >= SUSPECTED_FROM_WORDS && !unit[0]!.isCharacter;
-  return isLong ? TIMES_OF_SUSPECTED : timesOf(unit);
+  const isPhrase = unit.length >= SUSPECTED_FROM_WORDS && !unit[0]!.isCharacter && !isSpelled(unit);
+  return isPhrase ? TIMES_OF_SUSPECTED : timesOf(unit);
 }
 
 /** How often the unit has to be repeated before it counts as a loop. */
 function timesOf(unit: Token[]): number {
   const isCharacters = unit[0]!.isCharacter;
-  if (!isCharacters && unit.every(({ key }) => /^(?:\p{N}+|\p{L})$/u.test(key))) return TIMES_OF_SPELLED;
+  if (!isCharacters && isSpelled(unit)) return TIMES_OF_SPELLED;
   return unit.length <= (isCharacters ? SHORT_CHARACTERS : SHORT_WORDS) ? TIMES_OF_SHORT : TIMES_OF_LONG;
+}
+
+function isSpelled(unit: Token[]): boolean {
+  return unit.every(({ key }) => /^(?:\p{N}+|\p{L})$/u.test(key));
 }
