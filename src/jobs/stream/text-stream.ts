@@ -7,6 +7,7 @@ import { toText } from '../../rules/jobs/transcript-text.ts';
 import type { Job } from '../job.ts';
 import { findPieces } from '../queue/piece-store.ts';
 import type { JobKey } from '../store.ts';
+import { GrowingText } from './growing-text.ts';
 import { readHeldJob } from './held-job.ts';
 import type { JobSubscription } from './job-notifications.ts';
 import { orUndefinedWhileAway } from './while-away.ts';
@@ -29,7 +30,7 @@ const KEEP_ALIVE_MS = 15_000;
 const PIECES_PER_READ = 50;
 
 /** What is known of the text in the present attempt. */
-type Attempt = { lease: number; pieces: number; text: string };
+type Attempt = { lease: number; pieces: number };
 
 /** Follows the text of a job, piece by piece. A slow reader delays only its own stream. */
 export async function* streamText(
@@ -40,8 +41,8 @@ export async function* streamText(
 ): AsyncGenerator<TextEvent> {
   using _subscription = subscription;
   const { db, clock } = runtime;
-  const attempt: Attempt = { lease: -1, pieces: 0, text: '' };
-  let sent = '';
+  const attempt: Attempt = { lease: -1, pieces: 0 };
+  const text = new GrowingText();
   while (!signal.aborted && !subscription.isClosed()) {
     const changed = subscription.next();
     using held = new DisposableStack();
@@ -49,13 +50,10 @@ export async function* streamText(
     if (job === 'refused') break;
     if (job === null) return yield { kind: 'deleted' };
     if (job !== undefined) {
-      for await (const text of textsOf(db, job, attempt)) {
-        const delta = deltaOf(sent, text);
+      for await (const delta of deltasOf(db, job, { attempt, text })) {
         if (delta === null) return yield { kind: 'diverged' };
-        sent += delta;
         if (delta !== '') yield { kind: 'delta', text: delta };
       }
-      if (job.state === 'completed' && sent !== job.transcript) return yield { kind: 'diverged' };
       if (isTerminal(job.state)) return yield { kind: 'ended', job };
     }
     const isChanged = await waitAtMost(clock, changed, KEEP_ALIVE_MS, signal);
@@ -64,29 +62,26 @@ export async function* streamText(
   yield { kind: 'interrupted' };
 }
 
-/**
- * The text from the start of the audio to the end of each piece that was not read before, or that of the completed job.
- */
-async function* textsOf(db: Database, job: Job, attempt: Attempt): AsyncGenerator<string> {
-  if (job.state === 'completed') yield job.transcript ?? '';
+/** What is to be sent of each piece that was not read before, or of the completed job; null when it differs. */
+async function* deltasOf(
+  db: Database,
+  job: Job,
+  { attempt, text }: { attempt: Attempt; text: GrowingText },
+): AsyncGenerator<string | null> {
+  if (job.state === 'completed') yield text.end(job.transcript ?? '');
   // Speakers divide segments, which changes the spaces in languages without spaces: the text is known at the end only.
   if (job.state !== 'processing' || job.options.diarize) return;
-  if (job.lease !== attempt.lease) Object.assign(attempt, { lease: job.lease, pieces: 0, text: '' });
+  if (job.lease !== attempt.lease) {
+    Object.assign(attempt, { lease: job.lease, pieces: 0 });
+    text.restart();
+  }
   while (true) {
     const page = { firstNumber: attempt.pieces, limit: PIECES_PER_READ };
     const pieces = (await orUndefinedWhileAway(findPieces(db, job, page))) ?? [];
     for (const { segments } of pieces) {
-      const text = toText(JSON.parse(segments) as { text: string }[]);
       attempt.pieces += 1;
-      attempt.text = [attempt.text, text].filter((part) => part !== '').join(' ');
-      yield attempt.text;
+      yield text.add(toText(JSON.parse(segments) as { text: string }[]));
     }
     if (pieces.length < PIECES_PER_READ) return;
   }
-}
-
-/** The part of the text after `sent`: empty when the text has not come as far yet, null when the two differ. */
-function deltaOf(sent: string, text: string): string | null {
-  if (text.startsWith(sent)) return text.slice(sent.length);
-  return sent.startsWith(text) ? '' : null;
 }
