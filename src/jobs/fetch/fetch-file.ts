@@ -51,7 +51,11 @@ export async function fetchFile(
   try {
     if (stored.sizeBytes === 0) throw new AudioError('The server sent an empty file.');
     const { mediaType, filename } = file;
-    return { ...stored, filename, ...(await probe(runtime, { ...stored, start, mediaType, track }, signal)) };
+    return {
+      ...stored,
+      filename,
+      ...(await probe(runtime, { ...stored, accountId, start, mediaType, track }, signal)),
+    };
   } catch (cause) {
     await storage.remove(stored.key);
     throw cause;
@@ -77,11 +81,17 @@ async function* observed(bytes: AsyncIterable<Uint8Array>, start: FileStart): As
   }
 }
 
-type ProbedFile = { key: string; start: FileStart; mediaType: string | null; track: TrackChoice | null };
+type ProbedFile = {
+  key: string;
+  accountId: string;
+  start: FileStart;
+  mediaType: string | null;
+  track: TrackChoice | null;
+};
 
 async function probe(
   { storage, tools, config, probes }: FetchRuntime,
-  { key, start, mediaType, track }: ProbedFile,
+  { key, accountId, start, mediaType, track }: ProbedFile,
   signal: AbortSignal,
 ): Promise<Pick<FetchedAudio, 'format' | 'durationMs' | 'tracks'>> {
   const wanted = { maxAudioSeconds: config.maxAudioSeconds, track };
@@ -92,7 +102,7 @@ async function probe(
 
   async function probeStored() {
     await using file = await storage.localPath(key);
-    return await probeAudio(file.path, { ...wanted, tools, signal }, (work) => probes(work, signal));
+    return await probeAudio(file.path, { ...wanted, tools, signal }, (work) => probes(accountId, work));
   }
 }
 

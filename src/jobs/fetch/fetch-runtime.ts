@@ -1,6 +1,6 @@
 import type { FetcherOptions, FileFetcher } from '../../audio/fetch/fetch.ts';
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
-import type { Semaphore } from '../../platform/semaphore.ts';
+import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import type { JobMetrics } from '../job.ts';
@@ -21,6 +21,6 @@ export type FetcherRuntime = StorageRuntime &
 export type FetchRuntime = FetcherRuntime & {
   fetcher: FileFetcher;
   leases: LeaseKeeper<FetchClaim>;
-  /** Limits the probes that run at once. */
-  probes: Semaphore;
+  /** Limits the probes that run at once, in all and per account. */
+  probes: FairSemaphore;
 };

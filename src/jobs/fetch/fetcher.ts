@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { FileFetcher } from '../../audio/fetch/fetch.ts';
-import { openSemaphore } from '../../platform/semaphore.ts';
+import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { LeaseKeeper } from '../work/lease-keeper.ts';
 import { WorkLoop } from '../work/work-loop.ts';
@@ -33,7 +33,10 @@ export async function startFetcher(runtime: FetcherRuntime): Promise<{ stop(): P
   const leases = new LeaseKeeper<FetchClaim>(runtime, (claims, shard) =>
     renewFetches(db, claims, { shard, leaseMs: BOUNDS.leaseMs }),
   );
-  const shared = { ...runtime, fetcher, leases, probes: openSemaphore(os.availableParallelism()) };
+  // The probes of an account leave half of the permits to others.
+  const cores = os.availableParallelism();
+  const probes = openFairSemaphore({ permits: 2 * cores, perOwner: cores });
+  const shared = { ...runtime, fetcher, leases, probes };
   const loop = new WorkLoop<ClaimedFetch>(runtime, {
     name: 'fetches',
     channel: 'fetches_due',

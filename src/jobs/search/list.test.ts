@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
-import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { bare, callRoute, openJobFixture } from '../../../test/fixtures/job.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import type { Database, Statement } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
+import { listRoute } from './list-route.ts';
 import { findListEnd, listJobs } from './list-store.ts';
 
 const fixture = await openJobFixture();
@@ -145,4 +147,34 @@ test('jobs are listed as CSV, with their metadata as it was written', async () =
   assert.ok(line!.startsWith(`${id},queued,,,pro,,,,'=cmd|x,wav,1,`), line);
   assert.ok(line!.includes(',"{""order"": 12345678901234567890}",'), line);
   assert.deepEqual(rest, ['']);
+});
+
+test('an account looks through all its jobs for two pages at once, and nobody else waits for it', async () => {
+  const [busy, other] = [await fixture.account(), await fixture.account()];
+  const held = Promise.withResolvers<void>();
+  let reading = 0;
+  const db: Database = {
+    ...fixture.db,
+    async rows<Row>(statement: Statement) {
+      if (statement.name === 'find_list_end' && statement.values?.[1] === busy.id) {
+        reading += 1;
+        await held.promise;
+      }
+      return await fixture.db.rows<Row>(statement);
+    },
+  };
+  const route = listRoute({ ...fixture, db });
+  const pageOf = (account: Account, query: object) =>
+    callRoute(route, { ...bare(account), query: { limit: 1, ...query } });
+
+  const pages = Array.from({ length: 6 }, () => pageOf(busy, { query: 'a' }));
+  const others = await Promise.all([pageOf(other, { query: 'a' }), pageOf(busy, {})]);
+  const atOnce = reading;
+  held.resolve();
+
+  assert.deepEqual(
+    [...others, ...(await Promise.all(pages))].map(({ status }) => status),
+    Array(8).fill(200),
+  );
+  assert.deepEqual([atOnce, reading], [2, 6]);
 });
