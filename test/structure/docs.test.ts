@@ -40,6 +40,21 @@ test('every link between pages leads to a file', () => {
   assert.deepEqual(dead, []);
 });
 
+const RENEWED_DAYS = 183;
+const skip = process.env['CI'] ? false : 'CI IS NOT SET: an old clone passes its tests';
+
+test('the comparison with other products was read in the last half year', { skip }, () => {
+  const page = fs.readFileSync(path.join(ROOT, 'docs/comparison.md'), 'utf8');
+  const [, date] = /^Read on (\d{4}-\d\d-\d\d),/m.exec(page) ?? [];
+
+  const ageDays = (Date.now() - Date.parse(date!)) / 86_400_000;
+
+  assert.ok(
+    ageDays < RENEWED_DAYS,
+    `read again what docs/comparison.md links to, and write the date: it is of ${date}`,
+  );
+});
+
 const MAX_WORDS = 1_500;
 
 test(`no written page has more than ${MAX_WORDS} words`, () => {
