@@ -1,7 +1,6 @@
 import os from 'node:os';
 import path from 'node:path';
 import processEnvironment from '../../bin/process-environment.json' with { type: 'json' };
-import { engineSpec } from '../engines/engine-spec.ts';
 import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { ADMIN_HOST, mistakesTogether } from './combinations.ts';
 import { ConfigError } from './config-error.ts';
@@ -132,19 +131,6 @@ export const SETTINGS = {
     'stop, or keep: the service starts although it lacks the key by which rows of the database are encrypted',
     read.oneOf(['stop', 'keep']),
   ),
-  engineLite: setting(
-    'ENGINE_LITE',
-    null,
-    'engine of the lite plan; without it the best available one is used',
-    read.optional(engineSpec),
-  ),
-  enginePro: setting(
-    'ENGINE_PRO',
-    null,
-    'engine of the pro plan; without it the best available one is used',
-    read.optional(engineSpec),
-  ),
-  engineApiKey: setting('ENGINE_API_KEY', null, 'API key that is sent to a remote engine', read.optional(read.text)),
   ...MODEL_SETTINGS,
   transcribeConcurrency: setting(
     'TRANSCRIBE_CONCURRENCY',
@@ -341,6 +327,12 @@ export const SETTINGS = {
     'auto',
     'auto, json or text: auto writes lines of JSON, and text where standard output is a terminal',
     read.oneOf(['auto', 'json', 'text']),
+  ),
+  otlpEndpoint: setting(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    null,
+    'base URL of an OpenTelemetry collector (OTLP over HTTP) for spans, such as http://localhost:4318; its library reads the other OTEL_ variables',
+    read.optional(read.httpUrl),
   ),
   command: setting(
     'VERBATIM_COMMAND',

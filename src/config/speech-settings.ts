@@ -54,6 +54,19 @@ export const LIVE_SETTINGS = {
 
 /** Where models come from. */
 export const MODEL_SETTINGS = {
+  engineLite: setting(
+    'ENGINE_LITE',
+    null,
+    'engine of the lite plan; without it the best available one is used',
+    read.optional(engineSpec),
+  ),
+  enginePro: setting(
+    'ENGINE_PRO',
+    null,
+    'engine of the pro plan; without it the best available one is used',
+    read.optional(engineSpec),
+  ),
+  engineApiKey: setting('ENGINE_API_KEY', null, 'API key that is sent to a remote engine', read.optional(read.text)),
   hubUrl: setting('HF_ENDPOINT', 'https://huggingface.co', 'hub from which models are downloaded', read.httpUrl),
   pipIndexUrl: setting(
     'PIP_INDEX_URL',

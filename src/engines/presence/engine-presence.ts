@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { NO_TRACER, type Tracer } from '../../platform/tracing/tracer.ts';
 import { faultOf } from '../../rules/fault.ts';
 import {
   type Absence,
@@ -24,6 +25,8 @@ export class EngineAwayError extends EngineError {
 type PresenceOptions = {
   clock: Clock;
   log: Log;
+  /** Absent: no spans. */
+  tracer?: Tracer;
   /** Resolves when the engine works. @throws EngineError */
   probe?: (engine: Engine, signal: AbortSignal) => Promise<void>;
   /** Of an engine that is not known to work yet. */
@@ -47,6 +50,7 @@ export class EnginePresence implements Engine {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #tracer: Tracer;
   readonly #probe: NonNullable<PresenceOptions['probe']>;
   readonly #closing = new AbortController();
   #absence: Absence | null;
@@ -60,6 +64,7 @@ export class EnginePresence implements Engine {
     this.#engine = engine;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#tracer = options.tracer ?? NO_TRACER;
     this.#probe = options.probe ?? probe;
     this.#absence = options.absence ?? null;
     this.#isOpened = this.#absence === null;
@@ -141,7 +146,7 @@ export class EnginePresence implements Engine {
   /** The transcript, or the failure that a probe has to explain. Rejects for all others. */
   async #tryOnce(piece: Pcm, options: TranscribeOptions): Promise<Transcript | EngineError> {
     try {
-      const given = await this.#engine.transcribe(piece, options);
+      const given = await this.#call(piece, options);
       const transcript = sanitiseTranscript(given, piece.length / SAMPLE_RATE);
       // An engine gives no segments for silence without being used.
       if (transcript.segments.length > 0) this.#works();
@@ -150,6 +155,23 @@ export class EnginePresence implements Engine {
       options.signal.throwIfAborted();
       if (!(error instanceof EngineError) || error.failure.kind === 'request') throw error;
       return error;
+    }
+  }
+
+  /** A call of the engine, as a span of the trace of its job. */
+  async #call(piece: Pcm, options: TranscribeOptions): Promise<Transcript> {
+    const seconds = piece.length / SAMPLE_RATE;
+    const attributes = { engine: this.name, job_id: options.jobId, audio_seconds: seconds };
+    const parent = options.traceparent ?? null;
+    const span = this.#tracer.start('engine call', { kind: 'client', parent, attributes });
+    const traced = span.traceparent === null ? options : { ...options, traceparent: span.traceparent };
+    try {
+      const transcript = await this.#engine.transcribe(piece, traced);
+      span.end();
+      return transcript;
+    } catch (error) {
+      span.end({}, (error as Partial<Error> | undefined)?.name ?? 'failed');
+      throw error;
     }
   }
 

@@ -1,6 +1,7 @@
 import os from 'node:os';
 import { pulledModels } from '../../models/folder.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSpec } from '../engine-spec.ts';
 import { agreementEngine } from '../live/agreement-engine.ts';
@@ -13,6 +14,8 @@ import { bestSpecs, openEngine, openFirstWorking, rankModels } from './open.ts';
 
 export type LiveEngineOptions = EngineOptions & {
   clock: Clock;
+  /** Absent: no spans. */
+  tracer?: Tracer;
   /** Seconds between two transcripts of an open segment; null: 1 for engines of this machine, 3 for remote ones. */
   stepSeconds: number | null;
 };

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallerAccount, CallerKey, CallerUser } from '../../accounts/account.ts';
 import type { Log } from '../../platform/log.ts';
-import { traceField } from '../../rules/network/traceparent.ts';
+import { NO_TRACER, type Span, type Tracer } from '../../platform/tracing/tracer.ts';
+import { readTraceparent, traceField } from '../../rules/network/traceparent.ts';
 import type { ClosedConnection } from '../connections/connections.ts';
 import type { UnreadAnswers } from '../connections/unread-answers.ts';
 import type { IdempotencyLease } from '../idempotency/idempotency-lease.ts';
@@ -33,6 +34,7 @@ export type RequestContext = {
   user: CallerUser | null;
   /** The trace that the request belongs to (W3C Trace Context). */
   traceparent: string | null;
+  span: Span | null;
   idempotency: IdempotencyLease | null;
   /** On routes with `keepsBodyText: true`. */
   bodyText: string;
@@ -59,6 +61,7 @@ export function newRequestContext(
     sessionId: null,
     user: null,
     traceparent: null,
+    span: null,
     idempotency: null,
     bodyText: '',
     notes: {},
@@ -71,6 +74,20 @@ export function newRequestContext(
 
 const HEALTH_CHECKS = new Set(['/healthz', '/readyz', '/metrics']);
 
+/** Continues the trace that the request belongs to, if it names one; with a tracer, by a span of its own. */
+export function traceRequest(request: FastifyRequest, tracer: Tracer = NO_TRACER): void {
+  const { context, method } = request;
+  const route = request.routeOptions.config.endpoint?.path ?? 'unknown';
+  context.traceparent = readTraceparent(request.headers['traceparent']);
+  if (HEALTH_CHECKS.has(route)) return;
+  context.span = tracer.start(`${method} ${route}`, {
+    kind: 'server',
+    parent: context.traceparent,
+    attributes: { 'http.request.method': method, 'http.route': route, request_id: request.id },
+  });
+  context.traceparent = context.span.traceparent;
+}
+
 /** Logs and counts the request when its answer is sent or its caller has hung up. */
 export function logEndOfRequest(
   request: FastifyRequest,
@@ -78,11 +95,14 @@ export function logEndOfRequest(
   { log, metrics }: { log: Log; metrics: HttpMetrics },
 ): void {
   reply.raw.once('close', () => {
-    const { startedAt, account, key, sessionId, user, traceparent, notes, failure } = request.context;
+    const { startedAt, account, key, sessionId, user, traceparent, span, notes, failure } = request.context;
     const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
     const status = reply.raw.statusCode;
     const durationMs = performance.now() - startedAt;
     metrics.requestEnded({ route, method: request.method, status, seconds: durationMs / 1000 });
+    const isFault = status >= 500 || (failure && status < 400);
+    const ids = { job_id: notes['job_id'] as string | undefined, account_id: account?.id };
+    span?.end({ 'http.response.status_code': status, ...ids }, isFault ? String(status) : null);
     const line = {
       request_id: request.id,
       ...traceField(traceparent),

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { makeId } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { readTraceparent } from '../../rules/network/traceparent.ts';
+import type { Tracer } from '../../platform/tracing/tracer.ts';
 import { ApiError } from '../api-error.ts';
 import { AttemptLimit } from '../attempt-limit.ts';
 import type { Auth, Limits } from '../authentication.ts';
@@ -17,7 +17,7 @@ import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { answerMalformed } from './malformed-requests.ts';
 import { methodsAt } from './methods.ts';
-import { type HttpMetrics, logEndOfRequest, newRequestContext } from './request-context.ts';
+import { type HttpMetrics, logEndOfRequest, newRequestContext, traceRequest } from './request-context.ts';
 import { addRoutes, endLeaseAndSend, type RecordEvent } from './routes.ts';
 import { describeInvalid, type SchemaError } from './validation-errors.ts';
 import { lazyValidators } from './validators.ts';
@@ -42,6 +42,8 @@ export type ServerOptions = {
   corsAllowedOrigins?: readonly string[];
   /** Addresses and networks of proxies whose X-Forwarded-For names the client. Absent: none. */
   trustedProxies?: readonly string[];
+  /** Absent: no spans. */
+  tracer?: Tracer;
   /** Time for a JSON body to arrive. */
   bodyTimeoutMs?: number;
 };
@@ -77,7 +79,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('context');
   app.addHook('onRequest', async (request, reply) => {
     request.context = newRequestContext(connections.requestStarted(request.raw.socket), unreadAnswers);
-    request.context.traceparent = readTraceparent(request.headers['traceparent']);
+    traceRequest(request, options.tracer);
     logEndOfRequest(request, reply, options);
     allowOrigin(request, reply, corsAllowedOrigins);
     if (isClosing) throw closing();

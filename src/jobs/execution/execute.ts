@@ -1,6 +1,7 @@
 import { creditRates } from '../../config/rates.ts';
 import { logFailure } from '../../db/database.ts';
 import { EngineAwayError } from '../../engines/presence/engine-presence.ts';
+import { NO_TRACER } from '../../platform/tracing/tracer.ts';
 import { faultOf } from '../../rules/fault.ts';
 import type { WaitingFor } from '../../rules/jobs/job-state.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
@@ -124,7 +125,9 @@ class Execution {
         await this.#retryWhileAway({ waits: 'the kept pieces of a job' }, () =>
           this.#kept.read(this.#runtime.db, this.#job),
         );
-      return await runPipeline(this.#job, this.#limited, runtime, this.#signal);
+      return await this.#asSpan((traceparent) =>
+        runPipeline(this.#job, this.#limited, { ...runtime, traceparent }, this.#signal),
+      );
     } catch (cause) {
       this.#signal.throwIfAborted();
       if (cause instanceof EngineAwayError || faultOf(cause) === 'storage') throw cause;
@@ -134,7 +137,22 @@ class Execution {
     }
   }
 
-  #pipelineRuntime(): PipelineRuntime {
+  /** The transcription as a span of the trace of the job's request. */
+  async #asSpan(work: (traceparent: string | null) => Promise<Outcome>): Promise<Outcome> {
+    const { id, accountId, plan, attempts, traceparent: parent } = this.#job;
+    const attributes = { job_id: id, account_id: accountId, plan, attempt: attempts };
+    const span = (this.#runtime.tracer ?? NO_TRACER).start('job', { kind: 'internal', parent, attributes });
+    try {
+      const outcome = await work(span.traceparent);
+      span.end({ outcome: outcome.kind }, outcome.kind === 'failed' ? outcome.type : null);
+      return outcome;
+    } catch (cause) {
+      span.end({}, (cause as Partial<Error> | undefined)?.name ?? 'stopped');
+      throw cause;
+    }
+  }
+
+  #pipelineRuntime(): Omit<PipelineRuntime, 'traceparent'> {
     const job = this.#job;
     const rate = this.#rate;
     return {

@@ -57,6 +57,8 @@ export type PipelineRuntime = TranscriberRuntime & {
   leavePlace: () => void;
   /** Called with 0 to 0.99 while what follows transcription goes on. */
   onProgress: (progress: number) => void;
+  /** The trace that the calls of the engine belong to; null: none. */
+  traceparent: string | null;
   /** The pieces that are done already, and those that will be. */
   kept: KeptPieces<PieceResult>;
 };
@@ -162,7 +164,7 @@ async function transcribePieces(
       const kept = runtime.kept.find(piece, samples.length);
       if (kept !== null) return kept;
       const timeoutMs = baseMs + (perAudioSecondMs * samples.length) / SAMPLE_RATE;
-      const traced = job.traceparent !== null && { traceparent: job.traceparent };
+      const traced = runtime.traceparent !== null && { traceparent: runtime.traceparent };
       const known = { ...contextOf(job.options), ...traced, language: job.language, jobId: job.id };
       const options = { ...known, timeoutMs, signal: pieceSignal, semaphore };
       const heard = await transcribeSpeech(engine, samples, speech, options);

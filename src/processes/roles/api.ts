@@ -119,7 +119,11 @@ async function setupFragment({ config, db, order, log }: RoleContext): Promise<s
 }
 
 /** What the listeners of a node have in common. */
-function serverOptions({ config, order, db, log }: RoleContext, { idempotency, streams }: Api, callers: Callers) {
+function serverOptions(
+  { config, order, db, log, tracer }: RoleContext,
+  { idempotency, streams }: Api,
+  callers: Callers,
+) {
   return {
     auth: {
       adminToken: order.adminToken,
@@ -135,6 +139,7 @@ function serverOptions({ config, order, db, log }: RoleContext, { idempotency, s
     corsAllowedOrigins: config.corsAllowedOrigins,
     trustedProxies: config.trustedProxies,
     log,
+    tracer,
   };
 }
 

@@ -5,7 +5,16 @@ import type { RoleContext, RunningRole } from './role.ts';
 export const plansOnce = true;
 
 /** Sends due deliveries to their receivers. */
-export async function start({ config, order, db, log, clock, metrics, report }: RoleContext): Promise<RunningRole> {
+export async function start({
+  config,
+  order,
+  db,
+  log,
+  clock,
+  metrics,
+  tracer,
+  report,
+}: RoleContext): Promise<RunningRole> {
   const deliverer = await startDeliverer({
     db,
     config,
@@ -13,6 +22,7 @@ export async function start({ config, order, db, log, clock, metrics, report }: 
     log,
     clock,
     metrics,
+    tracer,
     holder: order.holder,
   });
   report({ ready: true, reasons: [] });

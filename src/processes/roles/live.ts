@@ -13,7 +13,9 @@ import type { Slices } from '../../platform/slices.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import type { RoleContext } from './role.ts';
 
-type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'> & { slices: Slices };
+type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics' | 'tracer'> & {
+  slices: Slices;
+};
 
 const ENDS_AT_ONCE = 4;
 
@@ -31,6 +33,7 @@ export function openLive(context: Context, storage: AudioStorage) {
     tools: { folder: config.toolsDir },
     log,
     clock,
+    tracer: context.tracer,
     stepSeconds: config.liveStepSeconds,
     onRestart: (engine: string) => metrics.engineRestarts.inc({ engine }),
     onMessages: (engine: string) => metrics.engineMessages.inc({ engine }),

@@ -12,13 +12,13 @@ import type { RoleContext } from './role.ts';
 /** The engines of both plans; the same one where the plans name the same. */
 export type Engines = Record<Plan, EnginePresence>;
 type Hooks = { onRestart(engine: string): void; onMessages(engine: string): void };
-type Context = Pick<RoleContext, 'config' | 'log' | 'clock'>;
+type Context = Pick<RoleContext, 'config' | 'log' | 'clock' | 'tracer'>;
 
 /**
  * The engines of both plans. Each is opened by its first probe: until then it is away, as one that does not work.
  * @param models  say why there is no model yet
  */
-export function openEngines({ config, log, clock }: Context, models: ModelWatch, hooks: Hooks): Engines {
+export function openEngines({ config, log, clock, tracer }: Context, models: ModelWatch, hooks: Hooks): Engines {
   const options: EngineOptions = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,
@@ -32,7 +32,7 @@ export function openEngines({ config, log, clock }: Context, models: ModelWatch,
   const present = (wanted: EngineSpec | null) => {
     const open = () => openShared(wanted, options, opened).catch((error) => Promise.reject(explained(error, models)));
     const engine = new LazyEngine({ name: nameOf(wanted), slots: options.slots, open });
-    return new EnginePresence(engine, { clock, log, absence: { sinceMs: clock.now(), cause: isStarting() } });
+    return new EnginePresence(engine, { clock, log, tracer, absence: { sinceMs: clock.now(), cause: isStarting() } });
   };
   const lite = present(config.engineLite);
   return { lite, pro: isSame(config.engineLite, config.enginePro) ? lite : present(config.enginePro) };

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../../db/database.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { type Log, openLog } from '../../platform/log.ts';
 import { type Metrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { openTracer } from '../../platform/tracing/open-tracer.ts';
 import { connectionShare, type Part } from '../../rules/network/connection-share.ts';
 import type { StartOrder, ToChild, ToParent } from '../messages.ts';
 import type { RoleContext, RoleDatabase, RoleModule, RunningRole } from './role.ts';
@@ -35,6 +36,7 @@ async function main(parts: Part[]): Promise<void> {
   const modules: RoleModule[] = await Promise.all(parts.map((part) => MODULES[part]()));
   const log = openLog(config.logLevel, {}, config.logFormat);
   const metrics = openMetrics();
+  const tracer = await openTracer(config.otlpEndpoint);
   const order = await inbox.order;
   if (!order) return;
   if (order.sandbox) useSandbox(order.sandbox);
@@ -46,6 +48,7 @@ async function main(parts: Part[]): Promise<void> {
       config,
       order,
       metrics,
+      tracer,
       send,
       db: pools.get(part)!,
       log: log.child({ role: part }),
@@ -67,6 +70,7 @@ async function main(parts: Part[]): Promise<void> {
 
   await inbox.stopped;
   await Promise.all(running.map((role) => role.stop()));
+  await tracer.close();
   await Promise.all(new Set(pools.values()).values().map((db) => db.close()));
 }
 

@@ -3,6 +3,7 @@ import type { Database, DatabaseOptions } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { RoleStatus, StartOrder, ToChild, ToParent } from '../messages.ts';
 
 /** What every role gets. */
@@ -16,6 +17,7 @@ export type RoleContext = {
   db: Database;
   /** Of the whole process. */
   metrics: Metrics;
+  tracer: Tracer;
   /** Ends the whole service, because the role cannot start. */
   fail(message: string): void;
   /** Messages from the parent that are for this role alone. */

@@ -81,7 +81,7 @@ async function startWork(
   storage: AudioStorage,
   signal: AbortSignal,
 ): Promise<Work> {
-  const { config, db, log, clock, metrics } = context;
+  const { config, db, log, clock, metrics, tracer } = context;
   const tools = { folder: config.toolsDir };
   const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
   const onMessages = (engine: string) => metrics.engineMessages.inc({ engine });
@@ -111,6 +111,7 @@ async function startWork(
       clock,
       log,
       metrics: jobMetrics(metrics),
+      tracer,
       holder: context.order.holder,
     });
     return { detector, worker };

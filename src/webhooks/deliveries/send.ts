@@ -1,5 +1,6 @@
 import { type Clock, makeId } from '../../platform/clock.ts';
 import { VERSION } from '../../platform/installation.ts';
+import { NO_TRACER, type Span, type Tracer } from '../../platform/tracing/tracer.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
 import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { includedBody } from '../../rules/webhooks/included-body.ts';
@@ -27,6 +28,8 @@ export type SendOptions = {
   signers: Signers;
   headerReader: HeaderReader;
   clock: Clock;
+  /** Absent: no spans. */
+  tracer?: Tracer | undefined;
   headerNames: HeaderNames;
   retryDelaysMs: readonly number[];
   /** In [0, 1). */
@@ -41,9 +44,37 @@ export async function sendAttempt(
   options: SendOptions,
   sending: Partial<Sending> = {},
 ): Promise<FinishedAttempt | null> {
+  const span = startSpan(attempt, options);
+  try {
+    const finished = await sendTraced(attempt, options, { ...sending, traceparent: span.traceparent });
+    endSpan(span, finished);
+    return finished;
+  } catch (cause) {
+    span.end({}, 'not sent');
+    throw cause;
+  }
+}
+
+function startSpan({ delivery }: Attempt, { tracer = NO_TRACER }: SendOptions): Span {
+  const { id, attemptId, attempt, webhookId, eventId, jobId, traceparent: parent } = delivery;
+  const ids = { delivery_id: id, attempt_id: attemptId, webhook_id: webhookId, event_id: eventId };
+  const attributes = { ...ids, job_id: jobId ?? undefined, attempt };
+  return tracer.start('delivery attempt', { kind: 'client', parent, attributes });
+}
+
+function endSpan(span: Span, finished: FinishedAttempt | null): void {
+  const status = finished?.responseStatus ?? undefined;
+  span.end({ 'http.response.status_code': status }, finished === null ? 'withdrawn' : finished.errorReason);
+}
+
+async function sendTraced(
+  attempt: Attempt,
+  options: SendOptions,
+  { traceparent, ...sending }: Partial<Sending> & { traceparent: string | null },
+): Promise<FinishedAttempt | null> {
   const { delivery, webhook } = attempt;
   const body = includedBody(attempt.body, webhook.include);
-  const signed = signedHeaders({ ...attempt, body }, options);
+  const signed = { ...signedHeaders({ ...attempt, body }, options), ...(traceparent !== null && { traceparent }) };
   const own = withoutServiceHeaders(options.headerReader.headersOf(webhook.id, webhook.headers), signed);
   const headers = { ...signed, ...own };
   const { url, isHealthy } = webhook;
@@ -95,7 +126,6 @@ export function signedHeaders(
     [names.timestamp]: timestamp,
     [names.signature]: signature!,
     ...(previous === undefined ? {} : { [names.previousSignature]: previous }),
-    ...(delivery.traceparent === null ? {} : { traceparent: delivery.traceparent }),
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
     'webhook-signature': standard.join(' '),

@@ -189,6 +189,7 @@ function sendOptionsOf({
   askNameServers,
   secretBox,
   random,
+  tracer,
 }: DelivererRuntime): SendOptions {
   const timeoutMs = config.webhookTimeoutMs;
   return {
@@ -204,6 +205,7 @@ function sendOptionsOf({
     signers: openSigners(secretBox),
     headerReader: openHeaderReader(secretBox),
     clock,
+    tracer,
     headerNames: serviceHeaderNames(config.webhookHeaderPrefix),
     retryDelaysMs: config.webhookRetryDelaysMs,
     random: random ?? Math.random,
