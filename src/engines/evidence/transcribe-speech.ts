@@ -63,7 +63,11 @@ export async function transcribeSpeech(
  * Whether a piece of audio may hold speech for an engine: of other audio its text is invented.
  * @param speech  as for `transcribeSpeech`
  */
-export function mayBeSpoken(engine: SpeechEngine, piece: Pcm, speech: readonly Interval[] | null): boolean {
+export function mayBeSpoken(
+  engine: Pick<Engine, 'isCalibrated'>,
+  piece: Pcm,
+  speech: readonly Interval[] | null,
+): boolean {
   if (isPureTone(piece)) return !engine.isCalibrated;
   return speech === null || totalSeconds(speech) >= SPEECH_MIN_SECONDS;
 }

@@ -1,16 +1,15 @@
 import type { Clock } from '../../platform/clock.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
-import { heardShare } from '../../rules/transcript/heard-words.ts';
-import { type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
+import type { Interval } from '../../rules/transcript/intervals.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
 import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
-import { joinPcm } from '../join-pcm.ts';
 import { EngineAwayError } from '../presence/engine-presence.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { holdsNoSpeech } from '../silence.ts';
 import type { VoiceDetector } from '../vad/vad.ts';
 import type { LiveDecoder, LiveDecoderOptions, LiveEngine, LiveFinal, LiveSegmentDecoder } from './live-engine.ts';
-import { finalOf } from './live-final.ts';
+import { judgedFinal } from './live-final.ts';
+import { findSegmentSpeech, SegmentAudio } from './segment-audio.ts';
 
 export type AgreementOptions = {
   clock: Clock;
@@ -28,13 +27,6 @@ export type AgreementOptions = {
 const TIMEOUT = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 // The pause after a pass, in lengths of the pass: others need the engine too.
 const PAUSE_FACTOR = 0.5;
-const FIRST_SAMPLES = 4 * SAMPLE_RATE;
-// A final text with fewer of the words that were shown as stable has lost a part of the speech.
-const KEPT_MIN_SHARE = 0.5;
-/** The detector needs the start of a word: shorter audio is given to it several times in a row. */
-const SHORT_SAMPLES = SAMPLE_RATE;
-/** Of speech that is found in that, the least: of words of 0.6 s it finds 95 %, of knocks and music none. */
-const SHORT_SPEECH_SECONDS = 0.1;
 /** Between two tries while the engine is away. */
 const AWAY_PAUSE_MS = 1_000;
 
@@ -86,10 +78,7 @@ class AgreementDecoder implements LiveDecoder {
   /** As of a voice detector; null without one. */
   async findSpeech(piece: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
     const { detector } = this.options;
-    if (detector === null) return null;
-    return piece.length < SHORT_SAMPLES
-      ? await findInShort(detector, piece, signal)
-      : await detector.find(piece, signal);
+    return detector === null ? null : await findSegmentSpeech(detector, piece, signal);
   }
 
   close(): void {
@@ -103,8 +92,7 @@ class AgreementSegment implements LiveSegmentDecoder {
   readonly #agreement = new Agreement();
   #stableText = '';
   readonly #given = new AbortController();
-  #samples = new Int16Array(FIRST_SAMPLES);
-  #length = 0;
+  readonly #audio = new SegmentAudio();
   #passedAt = 0;
   /** The pass that runs, with the pause after it. */
   #passing: Promise<void> | null = null;
@@ -116,25 +104,19 @@ class AgreementSegment implements LiveSegmentDecoder {
   }
 
   write(frame: Pcm): void {
-    if (this.#length + frame.length > this.#samples.length) {
-      const grown = new Int16Array(2 * this.#samples.length);
-      grown.set(this.#samples);
-      this.#samples = grown;
-    }
-    this.#samples.set(frame, this.#length);
-    this.#length += frame.length;
+    this.#audio.write(frame);
     this.#passIfDue();
   }
 
   async end(lengthSeconds: number): Promise<LiveFinal> {
-    const length = Math.min(this.#length, Math.round(lengthSeconds * SAMPLE_RATE));
+    const piece = this.#audio.first(lengthSeconds);
     // A pass that runs goes on, and its text is dropped: an abort would end the process, and its model is loaded anew.
     this.#hasEnded = true;
-    this.#decoder.pendingSamples += length;
+    this.#decoder.pendingSamples += piece.length;
     try {
-      return await this.#final(this.#samples.slice(0, length));
+      return await this.#final(piece);
     } finally {
-      this.#decoder.pendingSamples -= length;
+      this.#decoder.pendingSamples -= piece.length;
     }
   }
 
@@ -149,11 +131,7 @@ class AgreementSegment implements LiveSegmentDecoder {
     while (true) {
       try {
         const heard = await transcribeSpeech(this.#decoder.engine, piece, speech, this.#optionsFor(piece, signal));
-        const final = finalOf(heard.transcript);
-        const isKept = heardShare(this.#stableText, final.text) >= KEPT_MIN_SHARE;
-        const whole = { startSeconds: 0, endSeconds: piece.length / SAMPLE_RATE };
-        const untranscribed = isKept || heard.untranscribed.length > 0 ? heard.untranscribed : [whole];
-        return { ...final, untranscribed, repetitions: heard.repetitions };
+        return judgedFinal(heard, { stableText: this.#stableText, seconds: piece.length / SAMPLE_RATE });
       } catch (error) {
         if (signal.aborted || !(error instanceof EngineAwayError) || whileAway === 'fail') throw error;
       }
@@ -163,11 +141,11 @@ class AgreementSegment implements LiveSegmentDecoder {
   }
 
   #passIfDue(): void {
-    const isDue = this.#length - this.#passedAt >= this.#decoder.options.stepSeconds * SAMPLE_RATE;
+    const isDue = this.#audio.length - this.#passedAt >= this.#decoder.options.stepSeconds * SAMPLE_RATE;
     const isAway = this.#decoder.engine.absence?.() != null;
     const isClosed = this.#hasEnded || this.#given.signal.aborted || this.#decoder.closed.signal.aborted;
     if (!isDue || isAway || this.#passing !== null || isClosed) return;
-    this.#passedAt = this.#length;
+    this.#passedAt = this.#audio.length;
     this.#passing = this.#pass().finally(() => {
       this.#passing = null;
       // Of audio that came meanwhile: there may come no more.
@@ -180,7 +158,7 @@ class AgreementSegment implements LiveSegmentDecoder {
     const signal = AbortSignal.any([this.#decoder.closed.signal, this.#given.signal]);
     const startMs = clock.now();
     try {
-      const segments = await this.#transcribe(this.#samples.slice(0, this.#length), signal);
+      const segments = await this.#transcribe(this.#audio.first(), signal);
       if (signal.aborted || this.#hasEnded) return;
       const { stable, open } = this.#agreement.push(wordsOf(segments));
       this.#stableText = stable.map(({ text }) => text).join(' ');
@@ -214,19 +192,6 @@ class AgreementSegment implements LiveSegmentDecoder {
     const ids = { ...(jobId !== undefined && { jobId }), ...(traceparent !== undefined && { traceparent }) };
     return { language, ...context, ...ids, timeoutMs, signal };
   }
-}
-
-/** All of a short piece is speech, or nothing of it. */
-async function findInShort(
-  detector: Pick<VoiceDetector, 'find'>,
-  piece: Pcm,
-  signal: AbortSignal,
-): Promise<Interval[] | null> {
-  const times = Math.max(2, Math.ceil(SHORT_SAMPLES / Math.max(1, piece.length)));
-  const found = await detector.find(joinPcm(Array.from({ length: times }, () => piece)), signal);
-  if (found === null) return null;
-  const whole = { startSeconds: 0, endSeconds: piece.length / SAMPLE_RATE };
-  return totalSeconds(found) >= SHORT_SPEECH_SECONDS ? [whole] : [];
 }
 
 /** The words of engines without word times have the times of their segment. */

@@ -5,6 +5,7 @@ import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSpec } from '../engine-spec.ts';
 import { agreementEngine } from '../live/agreement-engine.ts';
+import { judgedEngine } from '../live/judged-engine.ts';
 import type { LiveEngine } from '../live/live-engine.ts';
 import { EnginePresence } from '../presence/engine-presence.ts';
 import { findSherpaModel } from '../sherpa/sherpa.ts';
@@ -43,7 +44,9 @@ async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<Li
   // The other cores are for jobs and for the service.
   const processes = Math.max(1, Math.floor(os.availableParallelism() / 2));
   const streaming = spec.kind === 'sherpa-onnx' ? await openSherpaLive(spec.model, options, processes) : null;
-  return streaming ?? openByAgreement(spec, options);
+  if (streaming === null) return await openByAgreement(spec, options);
+  const detector = await openVoiceDetector(options);
+  return detector === null ? streaming : withResource(judgedEngine(streaming, detector), detector);
 }
 
 /** An engine for whole pieces, which transcribes an open segment again and again. */
