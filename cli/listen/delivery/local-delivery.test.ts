@@ -19,7 +19,14 @@ const clock = { now: () => nowMs, sleep: async () => undefined };
 test('a local delivery has the headers of a delivery of the service, with the same signatures', () => {
   const webhookId = 'wh_1';
   const attempt = {
-    delivery: { webhookId, eventId: event.id, eventType: event.type, attemptId: 'dlv_1', attempt: 2 },
+    delivery: {
+      webhookId,
+      eventId: event.id,
+      eventType: event.type,
+      attemptId: 'dlv_1',
+      attempt: 2,
+      traceparent: null,
+    },
     webhook: { id: webhookId, secret: secretBox.seal(webhookId, secret), previousSecret: null },
     body: Buffer.from(event.body),
   } as Attempt;
