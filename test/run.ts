@@ -20,7 +20,7 @@ const EVERYTHING = [
 /** Tests that use SQL. They run on both kinds of database. */
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
 const NO_STORE = ['src/db/embedded/*.test.ts'];
-// Much longer than the slowest test: a test that hangs fails with its name, and the run continues.
+// Much longer than the slowest test: a test that hangs fails with its name, its process ends, and the run continues.
 const TEST_TIMEOUT_MS = 300_000;
 
 // Several times what a run uses at most.
@@ -110,6 +110,7 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
     '--test-reporter=spec',
     `--test-concurrency=${os.availableParallelism() + 1}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
+    '--test-force-exit',
   ];
   const env = {
     ...process.env,

@@ -10,7 +10,7 @@ export function plainText(part: Part): string {
   return typeof part === 'string' ? part : part.text;
 }
 
-/** A line of at most so many characters, so that it does not wrap. */
+/** A line of at most this number of characters, so that it does not wrap. */
 export function clip(line: Part[], columns: number): Part[] {
   let left = columns;
   return line.map((part) => {

@@ -117,7 +117,7 @@ export interface TranscribeByUrl {
    */
   audio_track?: number | string;
   /**
-   * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
+   * The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
    */
   delete_after_seconds?: number;
   /**
@@ -222,7 +222,7 @@ export interface JobOptions {
    */
   audio_track?: number | string;
   /**
-   * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
+   * The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
    */
   delete_after_seconds?: number;
 }
@@ -944,35 +944,35 @@ export interface OwnAccount {
      */
     rates: {
       /**
-       * At most so many requests in any span of so many seconds; null: no limit.
+       * The most requests in any span of this length, in seconds; null: no limit.
        */
       transcribe: {
         requests: number;
         seconds: number;
       } | null;
       /**
-       * At most so many requests in any span of so many seconds; null: no limit.
+       * The most requests in any span of this length, in seconds; null: no limit.
        */
       balance: {
         requests: number;
         seconds: number;
       } | null;
       /**
-       * At most so many requests in any span of so many seconds; null: no limit.
+       * The most requests in any span of this length, in seconds; null: no limit.
        */
       jobs: {
         requests: number;
         seconds: number;
       } | null;
       /**
-       * At most so many requests in any span of so many seconds; null: no limit.
+       * The most requests in any span of this length, in seconds; null: no limit.
        */
       resend: {
         requests: number;
         seconds: number;
       } | null;
       /**
-       * At most so many requests in any span of so many seconds; null: no limit.
+       * The most requests in any span of this length, in seconds; null: no limit.
        */
       default: {
         requests: number;
@@ -1003,11 +1003,11 @@ export interface OwnAccount {
      */
     retry_delays_seconds: number[];
     /**
-     * A webhook is disabled after so many failed attempts in a row …
+     * A webhook is disabled after this number of failed attempts in a row …
      */
     disable_failures: number;
     /**
-     * … over at least so long.
+     * … over at least this time.
      */
     disable_seconds: number;
   };
@@ -1568,7 +1568,7 @@ export interface WebhookMetricsInterval {
    */
   p50_ms: number | null;
   /**
-   * 95 % of the attempts took at most so long.
+   * 95 % of the attempts took at most this time.
    */
   p95_ms: number | null;
   /**
@@ -2528,7 +2528,7 @@ export interface PostJobsIdAudioLinkBody {
 }
 export interface GetJobsIdPeaksQuery {
   /**
-   * At most so many; short audio has one per 10 ms.
+   * At most this number; short audio has one per 10 ms.
    */
   points?: number;
 }
@@ -2588,7 +2588,7 @@ export interface PostLiveBody {
       }[]
     | string;
   /**
-   * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
+   * The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
    */
   delete_after_seconds?: number;
   encoding?: 'pcm_s16le' | 'mulaw' | 'alaw';
@@ -2607,7 +2607,7 @@ export interface PostLiveBody {
    */
   resume_seconds?: number;
   /**
-   * Without audio for so long the session finishes.
+   * The session finishes after this time without audio.
    */
   idle_seconds?: number;
   /**

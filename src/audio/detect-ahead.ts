@@ -13,7 +13,7 @@ export type FindSpeech = (audio: Pcm, signal: AbortSignal) => Promise<Interval[]
 const BLOCK = 30 * SAMPLE_RATE;
 /** Audio before a block from which the detector starts up. */
 const CONTEXT = SAMPLE_RATE;
-/** Detection of so many blocks is under way: there are no more detector processes than cores. */
+/** The number of blocks that are detected at the same time: there are no more detector processes than cores. */
 const AHEAD = os.availableParallelism() + 1;
 
 /**

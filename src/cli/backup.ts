@@ -16,7 +16,7 @@ type Options = { keep?: number; withKey?: boolean };
 export function define(command: Command, io: Io): void {
   command
     .argument('[file]', 'a file that does not exist, a folder, or - for standard output', '.')
-    .option('--keep <number>', 'delete all backups of the folder but so many', readKeep)
+    .option('--keep <number>', 'delete all backups of the folder but the newest ones, this many', readKeep)
     .option(
       '--with-key',
       'include the key that opens the secrets of webhooks: whoever has the file can sign deliveries',

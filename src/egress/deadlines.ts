@@ -16,7 +16,7 @@ export class Deadlines {
   readonly #open: OpenDeadline[] = [];
   #isClosed = false;
 
-  /** A deadline so many milliseconds from now; after `expireAll`, at once. */
+  /** A deadline this number of milliseconds from now; after `expireAll`, at once. */
   start(ms: number): Deadline {
     return new OpenDeadline(this.#isClosed ? 0 : ms, this.#open);
   }

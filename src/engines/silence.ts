@@ -14,7 +14,7 @@ const DIGITAL_SILENCE_MAX_AMPLITUDE = 8;
 const SHORTEST_SECONDS = 0.1;
 
 /** One second of a low tone: a test signal that holdsNoSpeech does not filter out. */
-export function hum(): Pcm {
+export function testTone(): Pcm {
   return Int16Array.from({ length: SAMPLE_RATE }, (_, at) => 1000 * Math.sin(at / 20));
 }
 

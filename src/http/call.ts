@@ -73,7 +73,7 @@ function memoryOf(request: FastifyRequest, reply: FastifyReply): AnswerMemory {
   };
 }
 
-/** @throws ApiError  429 or 503 when too many answers are unread for one of so many bytes */
+/** @throws ApiError  429 or 503 when too many answers are unread for another one of this size */
 export function admitAnswer(request: FastifyRequest, bytes: number): void {
   const { context } = request;
   const limit = context.unreadAnswers?.exceeded(context.account?.id ?? clientOf(addressOf(request)), bytes);

@@ -7,7 +7,7 @@ import { Type } from './schema.ts';
 const MAX_PAGE_ROWS = 100;
 const DEFAULT_PAGE_ROWS = 20;
 
-// A client's cursor begins with so many hexadecimal digits: a hash of the list, its owner and its filters.
+// A client's cursor begins with this number of hexadecimal digits: a hash of the list, its owner and its filters.
 const LIST_HASH_CHARS = 16;
 
 const CURSOR_ADVICE =

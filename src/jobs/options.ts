@@ -22,7 +22,7 @@ export type JobOptions = {
   /** Each channel on its own. */
   multichannel?: boolean;
   audio_track?: TrackChoice;
-  /** The job is erased so long after its end. */
+  /** The job is erased this many seconds after its end. */
   delete_after_seconds?: number;
 } & SpeakerOptions;
 
@@ -153,7 +153,7 @@ const FIELDS: OptionFields = {
       minimum: 0,
       maximum: MAX_DELETE_AFTER_SECONDS,
       description:
-        'The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.',
+        'The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.',
       examples: [3600],
     }),
     maxBytes: WORD_BYTES,

@@ -27,7 +27,7 @@ type HostRuntime = LiveRuntime & {
   holder: string;
 };
 
-/** A client that has not connected for so long will not. */
+/** A client that has not connected within this time will not. */
 export const CONNECT_WITHIN_MS = 60_000;
 const RESTART_RETRY_SECONDS = '1';
 // A session ends within 2 s of its key.
@@ -121,7 +121,7 @@ export class LiveHost {
 
   /**
    * Takes a session over for a client that connects; nobody else can write it any more. Null when the job has ended, or
-   * is none of the account.
+   * belongs to another account.
    * @throws ApiError  503
    */
   async take(

@@ -53,7 +53,7 @@ export const liveBody = Type.Object({
       minimum: 10,
       maximum: 3_600,
       default: 300,
-      description: 'Without audio for so long the session finishes.',
+      description: 'The session finishes after this time without audio.',
     }),
   ),
   ...Object.fromEntries(NOT_LIVE.map((name) => [name, refused])),

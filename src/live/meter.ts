@@ -41,7 +41,7 @@ export class Meter {
   }
 
   /**
-   * Whether a session may have gaps of so many milliseconds in all, the last of which ends at `endMs`. They are not
+   * Whether a session may have gaps of this number of milliseconds in all, the last of which ends at `endMs`. They are not
    * charged, and take processor time and space: they are no longer than the session has lasted, and ten minutes.
    */
   allowsGap(gapMs: number, endMs: number, nowMs: number): boolean {

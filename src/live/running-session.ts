@@ -49,7 +49,7 @@ export type SessionUser = SessionEvents & {
 const AWAY_MAX_MS = 60_000;
 const CHECK_EVERY_MS = 1_000;
 const BEHIND_SECONDS = 5;
-// A place of the engine is given up after so long with less than a second of audio.
+// A place of the engine is given up after this time with less than a second of audio.
 const PLACE_MS = 60_000;
 const LONGEST_MS = 12 * 3_600_000;
 

@@ -1,6 +1,6 @@
 /**
- * Times of which one depends on another, in milliseconds. Who changes one reads `ORDER` below: a process does not start
- * while a rule of it is broken.
+ * Times of which one depends on another, in milliseconds. Read `ORDER` below before you change one: a process does not
+ * start while a rule of `ORDER` is broken.
  */
 export const BOUNDS = {
   // Database
@@ -12,7 +12,7 @@ export const BOUNDS = {
   unavailableWithinMs: 5_000,
   /** A process that is frozen inside of a transaction loses its connection, and with it its locks. */
   idleInTransactionMs: 5_000,
-  /** A database that does not respond for so long ends no lease. */
+  /** A database that does not respond for up to this time ends no lease. */
   databaseStallMs: 8_000,
   /** A transaction that takes longer to commit is not expected: what it wrote is found later. */
   lateCommitMs: 10_000,
@@ -23,11 +23,11 @@ export const BOUNDS = {
   /** After a renewal that failed. */
   renewAgainMs: 250,
   /**
-   * A claim changes nothing when it runs so long after the read of the queue;
+   * A claim changes nothing when it runs later than this after the read of the queue;
    * so does a return of jobs whose leases ended.
    */
   claimValidMs: 3_000,
-  /** After a database failure, no jobs are returned for so long. */
+  /** After a database failure, no jobs are returned for this time. */
   returnPauseMs: 5_000,
   /** An end is written within this time after its `completed_at`. */
   endWithinMs: 5_000,
@@ -35,11 +35,11 @@ export const BOUNDS = {
   // Deliveries
   heartbeatMs: 1_000,
   shardLeaseMs: 10_000,
-  /** After a heartbeat was sent, attempts start for so long. */
+  /** Attempts start for this time after a heartbeat was sent. */
   shardTrustMs: 8_000,
 
   // Streams of accounts
-  /** A read begins so long before the horizon of the last one. */
+  /** A read begins this time before the horizon of the last one. */
   streamMarginMs: 10_000,
 
   // Idempotency keys

@@ -158,7 +158,7 @@ export class ScreenView implements View, Disposable {
     stderr.write(HOME + texts.join(END_OF_LINE) + END_OF_SCREEN);
   }
 
-  /** Exactly so many lines, with the selected event among them. */
+  /** Exactly this number of lines, with the selected event among them. */
   #list(height: number): Part[][] {
     const selected = this.#selectedAt();
     const first = Math.max(0, Math.min(selected - Math.floor(height / 2), this.#rows.size - height));

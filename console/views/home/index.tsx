@@ -13,7 +13,7 @@ import { RecentJobs } from './recent-jobs.tsx';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-// A mean over so many days says how long the balance lasts.
+// A mean over this number of days says how long the balance lasts.
 const SPENDING_DAYS = 14;
 
 /** What an account has and does now, and what it should do first. */

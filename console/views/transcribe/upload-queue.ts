@@ -89,10 +89,8 @@ export function resume(): void {
 
 /** Sends a failed upload again. */
 export function retry(id: number): void {
-  const { error } = find(id)!;
-  // The API keeps a refusal with its key. After a cut connection the job may exist: then the key finds it.
-  const isRefused = error instanceof ApiError && !error.isRetryable;
-  update(id, { state: 'waiting', part: 0, error: null, ...(isRefused && { idempotencyKey: newKey() }) });
+  // After a cut connection the job may exist: then the key finds it. After a refusal the key is free.
+  update(id, { state: 'waiting', part: 0, error: null });
   sendNext();
 }
 
@@ -159,10 +157,6 @@ function block(id: number, waitMs: number): void {
     change({ blockedUntilMs: 0 });
     sendNext();
   }, waitMs);
-}
-
-function find(id: number): Upload | undefined {
-  return queue.get().uploads.find((upload) => upload.id === id);
 }
 
 function update(id: number, changed: Partial<Upload>): void {

@@ -70,7 +70,7 @@ export class Webhooks {
     return await this.#http.json('POST', route`/v1/webhooks/${id}/test`, { ...options, body });
   }
 
-  /** Makes a new secret. With `overlap_seconds` deliveries are signed by both for so long. */
+  /** Makes a new secret. With `overlap_seconds`, deliveries are signed by both for this time. */
   async rotateSecret(
     id: string,
     body: PostWebhooksIdRotateSecretBody = {},

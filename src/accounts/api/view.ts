@@ -46,7 +46,7 @@ export const accountListSchema = pageSchema('AccountList', accountSchema);
 
 const rateSchema = nullable(
   Type.Object({ requests: Type.Integer(), seconds: Type.Integer() }),
-  'At most so many requests in any span of so many seconds; null: no limit.',
+  'The most requests in any span of this length, in seconds; null: no limit.',
 );
 
 /** What an account's own key sees of the account. */
@@ -73,9 +73,9 @@ export const ownAccountSchema = Type.Object(
           description: 'Before each attempt, counted from the end of the one before; each varies by up to 10 %.',
         }),
         disable_failures: Type.Integer({
-          description: 'A webhook is disabled after so many failed attempts in a row …',
+          description: 'A webhook is disabled after this number of failed attempts in a row …',
         }),
-        disable_seconds: Type.Number({ minimum: 0, description: '… over at least so long.' }),
+        disable_seconds: Type.Number({ minimum: 0, description: '… over at least this time.' }),
       },
       { description: 'How deliveries are attempted.' },
     ),

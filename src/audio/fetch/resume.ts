@@ -8,7 +8,7 @@ export type Resumption = {
   openAgain(headers: Record<string, string>): Promise<HttpAnswer>;
   /** Waits for the next try after a failed one. False when there is none: the failure ends the fetch. */
   nextTry(error: FetchError): Promise<boolean>;
-  /** Ends a body that stalls so long. */
+  /** Ends a body that stalls for this time. */
   stallMs: number;
   signal: AbortSignal;
 };

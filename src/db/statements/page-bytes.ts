@@ -1,4 +1,4 @@
-/** A page of a list has at most so many bytes of rows, or one row. */
+/** The most bytes of rows that a page of a list has, unless one row is larger. */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
 /** A row of `firstBytes`. */

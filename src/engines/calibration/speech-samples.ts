@@ -20,7 +20,7 @@ const RECORDINGS: Record<number, readonly string[]> = {
 /** The lengths of the samples in seconds, ascending. */
 export const SAMPLE_SECONDS: readonly number[] = Object.keys(RECORDINGS).map(Number);
 
-/** Real speech of exactly so many seconds: one of SAMPLE_SECONDS. */
+/** Real speech of exactly this length in seconds: one of SAMPLE_SECONDS. */
 export async function readSpeechSample(seconds: number): Promise<SpeechSample> {
   const texts = JSON.parse(await readFile(path.join(FOLDER, 'texts.json'), 'utf8')) as { file: string; text: string }[];
   const pcm = new Int16Array(seconds * SAMPLE_RATE);

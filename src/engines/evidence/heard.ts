@@ -17,7 +17,7 @@ export function textOf({ segments }: Transcript): string {
   return segments.map(({ text }) => text.trim()).join(' ');
 }
 
-/** With all times later by so many seconds. */
+/** With all times later by this number of seconds. */
 export function placeHeard(startSeconds: number, { transcript, ...found }: Heard): Heard {
   const shift = <Timed extends Segment | Segment['words'][number]>(part: Timed): Timed => ({
     ...part,

@@ -1,6 +1,6 @@
 import { type Engine, EngineError, type Pcm } from '../engine.ts';
 import { joinPcm } from '../join-pcm.ts';
-import { hum } from '../silence.ts';
+import { testTone } from '../silence.ts';
 import type {
   LiveDecoder,
   LiveDecoderOptions,
@@ -55,7 +55,7 @@ async function warmUp(first: LiveProcess): Promise<void> {
   await first.start();
   await new Promise<void>((resolve, reject) => {
     const id = first.open(null, { partial: () => undefined, final: () => resolve(), failed: reject });
-    for (let signal = 0; signal < TEST_SIGNALS; signal++) first.write(id, hum());
+    for (let signal = 0; signal < TEST_SIGNALS; signal++) first.write(id, testTone());
     first.end(id, TEST_SIGNALS);
   });
 }

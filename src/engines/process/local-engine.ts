@@ -1,5 +1,5 @@
 import type { Engine, Pcm, TranscribeOptions } from '../engine.ts';
-import { holdsNoSpeech, hum } from '../silence.ts';
+import { holdsNoSpeech, testTone } from '../silence.ts';
 import type { ChildPool } from './child-pool.ts';
 
 const WARM_UP_TIMEOUT_MS = 150_000;
@@ -13,7 +13,7 @@ export function localEngine(name: string, slots: number, pool: ChildPool): Engin
   }
   async function warmUp() {
     const options = { language: null, timeoutMs: WARM_UP_TIMEOUT_MS, signal: new AbortController().signal };
-    await pool.transcribe(hum(), options);
+    await pool.transcribe(testTone(), options);
   }
   return { name, slots, warmUp, transcribe, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }

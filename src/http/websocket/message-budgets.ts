@@ -13,7 +13,7 @@ export type MessageBudget = {
    * again where nothing is left.
    */
   take(bytes: number): number;
-  /** Takes so many messages more, for one that costs as much. */
+  /** Takes this number of further messages, for a message that costs as much as they do. */
   charge(messages: number): void;
   /** Resolves when the next message of the account may be read. */
   turn(): Promise<void>;

@@ -100,7 +100,7 @@ export class OpenSocket {
     });
   }
 
-  /** Counts the message at hand as so many more: it costs as much. */
+  /** Counts the current message as this number of further messages, because it costs as much. */
   charge(messages: number): void {
     this.#budget.charge(messages);
   }

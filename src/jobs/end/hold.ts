@@ -42,7 +42,7 @@ export type Shortage = { decodedMs: number; message: string };
 export type Decoded = { decodedMs: number; chargedMs: number };
 
 /** Makes the hold cover the audio before more of it is transcribed; null when it does. */
-export type Cover = (decoded: Decoded) => Promise<Shortage | null>;
+export type ExtendHold = (decoded: Decoded) => Promise<Shortage | null>;
 
 /**
  * The hold of a job that is processed. Uses the database only when more was decoded than is held, so not while the
@@ -53,7 +53,7 @@ export type Cover = (decoded: Decoded) => Promise<Shortage | null>;
 export function openHold(
   job: ClaimedJob,
   { rate, grow }: { rate: number; grow: (decodedUnits: number) => Promise<Exclude<Growth, { kind: 'lost' }>> },
-): Cover {
+): ExtendHold {
   let { heldUnits } = job;
   return async ({ decodedMs, chargedMs }) => {
     if (job.unlimited) return null;

@@ -162,7 +162,7 @@ class Execution {
       onProgress: (progress) => {
         this.#progress = progress;
       },
-      cover: openHold(job, { rate, grow: (decodedUnits) => this.#growHold(decodedUnits) }),
+      extendHold: openHold(job, { rate, grow: (decodedUnits) => this.#growHold(decodedUnits) }),
       onPiece: (segments, { progress, transcribedMs, isWhole }) => {
         this.#progress = progress;
         // A piece that is all of the audio is stored with the end of the job.

@@ -8,7 +8,7 @@ import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import type { PeakCollector } from '../../rules/jobs/peaks.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
-import type { Cover, Shortage } from '../end/hold.ts';
+import type { ExtendHold, Shortage } from '../end/hold.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { openProgress } from './progress.ts';
 import type { TranscriberRuntime } from './transcriber-runtime.ts';
@@ -70,15 +70,15 @@ export type Decoded = {
  * Passes on each piece once the hold covers it. Ends, and ends the decoding, at the first piece that the hold does not
  * cover. The pieces that the engine has by then are covered, and are transcribed.
  */
-export async function* coverPieces(
+export async function* piecesWithinHold(
   pieces: AsyncIterable<ChannelPiece>,
   { channels }: TrackAudio,
-  { decoded, cover }: { decoded: Decoded; cover: Cover },
+  { decoded, extendHold }: { decoded: Decoded; extendHold: ExtendHold },
 ): AsyncGenerator<ChannelPiece> {
   const extent = new Extent(channels.length, SAMPLE_RATE);
   for await (const piece of pieces) {
     extent.reach(piece.channel, endSample(piece));
-    decoded.shortage = await cover({ decodedMs: extent.furthestMs(), chargedMs: extent.chargedMs() });
+    decoded.shortage = await extendHold({ decodedMs: extent.furthestMs(), chargedMs: extent.chargedMs() });
     if (decoded.shortage !== null) return;
     yield piece;
   }

@@ -24,7 +24,7 @@ import { type Interval, shiftBy } from '../../rules/transcript/intervals.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
 import { OVERLAP_SECONDS } from '../../rules/transcript/phrases.ts';
 import { Untranscribed } from '../../rules/transcript/untranscribed.ts';
-import type { Cover, Shortage } from '../end/hold.ts';
+import type { ExtendHold, Shortage } from '../end/hold.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
 import { speakerBounds } from '../speaker-options.ts';
@@ -33,7 +33,7 @@ import type { SpeakerTime } from '../speakers/label-transcript.ts';
 import { Recordings } from '../speakers/recording.ts';
 import { LanguageCount, missingWordTimes, placeSegments, segmentsJson, textOf } from '../transcript.ts';
 import type { KeptPieces } from '../waiting/kept-pieces.ts';
-import { audioWarnings, countSamples, coverPieces, type Decoded, endWarnings, openJobAudio } from './job-audio.ts';
+import { audioWarnings, countSamples, type Decoded, endWarnings, openJobAudio, piecesWithinHold } from './job-audio.ts';
 import { joinPieces, type PieceResult } from './join-pieces.ts';
 import { openProgress } from './progress.ts';
 import type { PieceTimeout, TranscriberRuntime } from './transcriber-runtime.ts';
@@ -47,7 +47,7 @@ type Progress = ReturnType<typeof openProgress>;
 /** What a job is transcribed with, and what its worker does meanwhile. */
 export type PipelineRuntime = TranscriberRuntime & {
   /** Called before the engine is given a piece: audio that the balance does not cover is not transcribed. */
-  cover: Cover;
+  extendHold: ExtendHold;
   /**
    * Called for each piece that is transcribed, in the order of the audio, with the segments that come next in the order
    * of the transcript.
@@ -107,7 +107,7 @@ export async function runPipeline(
     const findSpeech = findSpeechWith(runtime.detector, signal);
     const cutChannel = (pcm: AsyncIterable<Pcm>) => cutPieces(pcm, findSpeech, pieceSecondsOf(engine));
     const cut = cutChannels(counted, channels.length, cutChannel);
-    const pieces = coverPieces(cut, audio, { decoded, cover: runtime.cover });
+    const pieces = piecesWithinHold(cut, audio, { decoded, extendHold: runtime.extendHold });
     const found = [...unsupportedOptions(job.options, engine), ...audioWarnings(job, audio)];
     const untranscribed = new Untranscribed(channels.length);
     const transcription = { engine, semaphore, progress, found, channels, untranscribed };

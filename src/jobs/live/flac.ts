@@ -15,7 +15,7 @@ const FRAME_MAX_OVERHEAD_BYTES = 14;
 const CRC_8 = crcTable(0x07, 8);
 const CRC_16 = crcTable(0x8005, 16);
 
-/** The most bytes that `flacOf` makes of so many bytes of audio. */
+/** The most bytes that `flacOf` makes of this number of bytes of audio. */
 export function flacMaxBytes(format: LiveFormat, bytes: number): number {
   const samples = samplesIn(format, bytes);
   const frames = Math.ceil(samples / BLOCK_SAMPLES);

@@ -6,7 +6,7 @@ const FORMAT_TAGS: Record<LiveEncoding, number> = { pcm_s16le: 1, alaw: 6, mulaw
 const WAV_HEADER_BYTES = 44;
 const MAX_BYTES = 0xffffffff - WAV_HEADER_BYTES;
 
-/** The bytes of the file that `wavOf` makes of so many bytes of audio. */
+/** The size in bytes of the file that `wavOf` makes of this number of bytes of audio. */
 export function wavMaxBytes(_format: LiveFormat, bytes: number): number {
   return WAV_HEADER_BYTES + bytes;
 }

@@ -15,7 +15,7 @@ export type Repeatable = UploadDigest & {
 
 // Of official clients of the OpenAI API, on every request.
 const RETRY_HEADER = 'x-stainless-retry-count';
-/** For so long after its end a job is the answer to a repetition. */
+/** For how long after its end a job is the answer to a repetition. */
 const JOIN_MS = 10 * 60_000;
 /** Longer than a job waits and runs, in nearly all cases. */
 export const REMEMBERED_MS = 24 * 60 * 60_000;

@@ -68,7 +68,7 @@ export type ExpiredJob = { id: string; expiresAt: Date; isOverdue: boolean };
 
 type Expiry = {
   shard: number;
-  /** Only jobs that ended so long ago. */
+  /** Only jobs that ended at least this long ago. */
   minAgeMs: number;
   /** From when on after its time a job counts as overdue. */
   overdueMs: number;

@@ -151,7 +151,7 @@ function peaksRoute({ db }: JobsApi): Route {
             minimum: 1,
             maximum: 2_000,
             default: DEFAULT_POINTS,
-            description: 'At most so many; short audio has one per 10 ms.',
+            description: 'At most this number; short audio has one per 10 ms.',
           }),
         ),
       }),

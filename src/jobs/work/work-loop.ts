@@ -29,7 +29,7 @@ export type Work<Claimed> = {
   places: number;
   /** How much may be under way, with or without a place; default: `places`. */
   most?: number;
-  /** Claims what is due for at most so many places. `isDrained`: no more can be claimed now. */
+  /** Claims what is due, for at most `places` places. `isDrained`: no more can be claimed now. */
   claim(places: number): Promise<{ claimed: Claimed[]; isDrained: boolean }>;
   /** Rejects when what came of the work could not be written: it is due again when its lease ends. */
   execute(claimed: Claimed, place: Place): Promise<void>;
@@ -112,7 +112,7 @@ export class WorkLoop<Claimed extends { id: string }> {
       .execute(claimed, { signal: this.#stopping.signal, leave })
       .catch((err: unknown) => {
         const fields = { job_id: claimed.id, work: this.#work.name, err };
-        this.#runtime.log.error(fields, 'what came of it could not be written; its lease will end');
+        this.#runtime.log.error(fields, 'a result could not be written; the work starts again when its lease ends');
       })
       .finally(() => {
         this.#executing.delete(execution);

@@ -8,7 +8,7 @@ export type BadEvent = { bad: string; param: string | null };
 
 /** Of a message without its audio: what JSON.parse makes of more can keep the event loop for seconds. */
 const JSON_MAX_CHARS = 65_536;
-// To parse a string of so many escapes takes 5 ms.
+// To parse a string with this number of escapes takes 5 ms.
 const ESCAPED_MAX_CHARS = 2 ** 20;
 const AUDIO_KEY = '"audio"';
 const BACKSLASH = '\\'.charCodeAt(0);

@@ -3,7 +3,7 @@
  */
 const MAX_OF_ACCOUNT = 10;
 const MAX_OF_ALL = 500;
-/** A socket without audio is closed after so long. */
+/** A socket without audio is closed after this time. */
 export const MAX_WAIT_MS = 60_000;
 
 /** Counts the sockets of this process that have not begun a session. */

@@ -6,7 +6,7 @@ const OF_KIND = 10_000;
 /** What an entry of the audit log counts as. */
 export type CountedAs = 'change' | 'owner_change' | 'event';
 
-/** Entries of an account that may be at most so many within 24 hours. `keyId`, `address`: absent: of all. */
+/** Entries of an account whose number within 24 hours is limited. `keyId`, `address`: absent: of all. */
 export type ChangeLimit = { most: number; countedAs: readonly CountedAs[]; keyId?: string; address?: string };
 
 /**

@@ -17,7 +17,7 @@ export type AudioTrack = {
 /** The track that a request asks for: an index from 0, or a canonical BCP 47 tag. */
 export type TrackChoice = number | string;
 
-/** At most so many tracks of a file are listed, and can be chosen. */
+/** At most this number of tracks of a file is listed, and can be chosen. */
 export const TRACKS_MAX = 32;
 const TITLE_MAX_CHARS = 100;
 const LANGUAGE_MAX_CHARS = 35;

@@ -24,13 +24,13 @@ export function costUnits(durationMs: number, creditsPerMinute: number): number 
   return asSafe(durationMs * thousandths);
 }
 
-/** The length of audio that costs so many units, in ms; 0 at a rate of 0. The reverse of `costUnits`. */
+/** The length of audio that costs this number of units, in ms; 0 at a rate of 0. The reverse of `costUnits`. */
 export function msOfUnits(units: number, creditsPerMinute: number): number {
   const thousandths = Math.round(creditsPerMinute * 1000);
   return thousandths === 0 ? 0 : Math.round(asSafe(units) / thousandths);
 }
 
-/** Whole milliseconds of audio that are charged for so many samples: a begun one counts, so that no sample is free. */
+/** Whole milliseconds of audio that are charged for this number of samples: a begun one counts, so that no sample is free. */
 export function billedMs(samples: number, sampleRate: number): number {
   return Math.ceil((samples * 1000) / sampleRate);
 }

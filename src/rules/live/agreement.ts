@@ -4,7 +4,7 @@ export type HeardWord = { text: string; startSeconds: number; endSeconds: number
 /** Words that do not change any more, and those of the newest pass after them. */
 export type Agreed<W> = { stable: W[]; open: W[] };
 
-/** A repeated run of up to so many words is what models invent in noise. */
+/** A repeated run of up to this number of words is what models invent in noise. */
 const LOOP_MAX_WORDS = 6;
 const LOOP_MAX_REPEATS = 2;
 

@@ -25,7 +25,7 @@ export function bytesPerFrame(format: LiveFormat): number {
   return bytesPerSecond(format) / 100;
 }
 
-/** The whole milliseconds of audio in so many bytes, rounded down. */
+/** The whole milliseconds of audio in this number of bytes, rounded down. */
 export function durationMs(format: LiveFormat, bytes: number): number {
   return Math.floor((bytes * 1000) / bytesPerSecond(format));
 }

@@ -191,7 +191,7 @@ function cutWithin(age: number): number {
   return Math.min(CUT_WITHIN, Math.floor(age / 2));
 }
 
-/** The lowest of the last 300 powers; before there are so many, at most that of silence. */
+/** The lowest of the last 300 powers; before there are 300, at most that of silence. */
 class LowestPower {
   /** Rising powers with their positions: each is the lowest from its position on. */
   #rising: { at: number; power: number }[] = [];

@@ -26,7 +26,7 @@ export type TranscriptChunk = {
 const CHUNK_SECONDS = 300;
 const CHUNK_WORDS = 2_000;
 const LAST_POSITION = 16_383;
-// A chunk goes on into the next one for so many words, so that phrases over its end are found.
+// A chunk overlaps the next one by this number of words, so that phrases over its end are found.
 const OVERLAP_WORDS = 10;
 
 /**

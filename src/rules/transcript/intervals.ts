@@ -22,7 +22,7 @@ export function clipTo(part: Interval, intervals: readonly Interval[]): Interval
     .filter(({ startSeconds, endSeconds }) => endSeconds > startSeconds);
 }
 
-/** The intervals, all later by so many seconds. */
+/** The intervals, all later by this number of seconds. */
 export function shiftBy(seconds: number, intervals: readonly Interval[]): Interval[] {
   return intervals.map(({ startSeconds, endSeconds }) => ({
     startSeconds: startSeconds + seconds,

@@ -20,7 +20,7 @@ const TIMES_OF_SPELLED = 20;
 const UNIT_MAX_TOKENS = 24;
 /** A longer word is "hahaha…", and is compared by its letters. */
 const WORD_MAX_LETTERS = 30;
-/** Bounds the work: no piece has so many words. */
+/** Bounds the work: no piece has this number of words. */
 const TOKENS_MAX = 10_000;
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu;

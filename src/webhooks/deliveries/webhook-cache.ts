@@ -5,7 +5,7 @@ import { deletedWebhook, readWebhooks, type WaitingDelivery } from './due-store.
 
 type Cached = { settings: WebhookSettings; read: number; readAtMs: number };
 
-// A change is notified. When the notification is lost, deliveries follow the old settings for so long.
+// A change is notified. When the notification is lost, deliveries follow the old settings for up to this time.
 const MAX_AGE_MS = 1_000;
 /** More webhooks than one read brings: what a read has just brought is not forgotten before it is used. */
 const MAX_CACHED = 20_000;
@@ -33,7 +33,7 @@ export class WebhookCache {
     return this.isFreshFor(id, 0) ? this.get(id) : null;
   }
 
-  /** Whether attempts may start with the settings so long from now. */
+  /** Whether attempts may still start with the settings after this time. */
   isFreshFor(id: string, ms: number): boolean {
     const cached = this.#cached.get(id);
     return cached !== undefined && this.#monotonicMs() - cached.readAtMs + ms <= MAX_AGE_MS;

@@ -30,7 +30,7 @@ const bucketSchema = Type.Object(
       description: 'How many attempts failed for each reason; without those that did not occur.',
     }),
     p50_ms: nullable(Type.Number(), 'Median duration of the attempts; null without any.'),
-    p95_ms: nullable(Type.Number(), '95 % of the attempts took at most so long.'),
+    p95_ms: nullable(Type.Number(), '95 % of the attempts took at most this time.'),
     waiting: countSchema(
       'Deliveries that waited or were under way at the end of this time, or now in the current one.',
     ),

@@ -14,7 +14,7 @@ type LogRetention = {
   now?: Date | null;
 };
 
-/** Partitions are made so long before they are needed: a janitor may be away for a weekend. */
+/** Partitions are made this time before they are needed: a janitor may be away for a weekend. */
 const DAYS_AHEAD = 3;
 const TRIES = 10;
 const PAUSE_MS = 500;

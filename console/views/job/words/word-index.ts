@@ -24,7 +24,7 @@ export type WordIndex = {
   byStart: Uint32Array;
 };
 
-/** A word stays marked for so long after its end, unless the next one starts. */
+/** A word stays marked for this time after its end, unless the next one starts. */
 const LINGER_SECONDS = 1;
 
 /** The index of these segments. */

@@ -108,7 +108,7 @@ class JobOptions(TypedDict):
     audio_track: NotRequired[int | str]
     """The audio track: its index among the audio tracks, from 0, or its language, such as de. Absent: the first."""
     delete_after_seconds: NotRequired[int]
-    """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
+    """The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
 
 
 class Word(TypedDict):
@@ -644,15 +644,15 @@ class OwnAccountLimitsRates(TypedDict):
     """By group of endpoints; the RateLimit headers of each answer show what is left."""
 
     transcribe: OwnAccountLimitsRatesTranscribe | None
-    """At most so many requests in any span of so many seconds; null: no limit."""
+    """The most requests in any span of this length, in seconds; null: no limit."""
     balance: OwnAccountLimitsRatesBalance | None
-    """At most so many requests in any span of so many seconds; null: no limit."""
+    """The most requests in any span of this length, in seconds; null: no limit."""
     jobs: OwnAccountLimitsRatesJobs | None
-    """At most so many requests in any span of so many seconds; null: no limit."""
+    """The most requests in any span of this length, in seconds; null: no limit."""
     resend: OwnAccountLimitsRatesResend | None
-    """At most so many requests in any span of so many seconds; null: no limit."""
+    """The most requests in any span of this length, in seconds; null: no limit."""
     default: OwnAccountLimitsRatesDefault | None
-    """At most so many requests in any span of so many seconds; null: no limit."""
+    """The most requests in any span of this length, in seconds; null: no limit."""
 
 
 class OwnAccountLimits(TypedDict):
@@ -676,9 +676,9 @@ class OwnAccountDeliveries(TypedDict):
     retry_delays_seconds: list[float]
     """Before each attempt, counted from the end of the one before; each varies by up to 10 %."""
     disable_failures: int
-    """A webhook is disabled after so many failed attempts in a row …"""
+    """A webhook is disabled after this number of failed attempts in a row …"""
     disable_seconds: float
-    """… over at least so long."""
+    """… over at least this time."""
 
 
 class OwnAccount(TypedDict):
@@ -1115,7 +1115,7 @@ class WebhookMetricsInterval(TypedDict):
     p50_ms: float | None
     """Median duration of the attempts; null without any."""
     p95_ms: float | None
-    """95 % of the attempts took at most so long."""
+    """95 % of the attempts took at most this time."""
     waiting: int
     """Deliveries that waited or were under way at the end of this time, or now in the current one."""
 
@@ -1773,7 +1773,7 @@ class PostJobsIdAudioLinkBody(TypedDict):
 
 class GetJobsIdPeaksQuery(TypedDict):
     points: NotRequired[int]
-    """At most so many; short audio has one per 10 ms."""
+    """At most this number; short audio has one per 10 ms."""
 
 
 class PostJobsIdRetryBody(TypedDict):
@@ -1813,7 +1813,7 @@ class PostLiveBody(TypedDict):
     """Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop."""
     replacements: NotRequired[list[PostLiveBodyReplacementsItem] | str]
     delete_after_seconds: NotRequired[int]
-    """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
+    """The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
     encoding: NotRequired[Literal["pcm_s16le", "mulaw", "alaw"]]
     sample_rate: NotRequired[Literal[8000, 16000, 24000, 32000, 44100, 48000]]
     partials: NotRequired[bool]
@@ -1824,7 +1824,7 @@ class PostLiveBody(TypedDict):
     resume_seconds: NotRequired[int]
     """How long a session waits for a client that was cut off."""
     idle_seconds: NotRequired[int]
-    """Without audio for so long the session finishes."""
+    """The session finishes after this time without audio."""
     translate_to: NotRequired[Any]
     """Not offered for live sessions: a 400, but for false."""
     diarize: NotRequired[Any]
@@ -2282,7 +2282,7 @@ class TranscribeParams(TypedDict):
     audio_track: NotRequired[int | str]
     """The audio track: its index among the audio tracks, from 0, or its language, such as de. Absent: the first."""
     delete_after_seconds: NotRequired[int]
-    """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
+    """The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
 
 
 LiveParamsReplacementsItem = TypedDict(
@@ -2308,7 +2308,7 @@ class LiveParams(TypedDict):
     """Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop."""
     replacements: NotRequired[list[LiveParamsReplacementsItem] | str]
     delete_after_seconds: NotRequired[int]
-    """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
+    """The job is erased this many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
     encoding: NotRequired[Literal["pcm_s16le", "mulaw", "alaw"]]
     sample_rate: NotRequired[Literal[8000, 16000, 24000, 32000, 44100, 48000]]
     partials: NotRequired[bool]
@@ -2319,7 +2319,7 @@ class LiveParams(TypedDict):
     resume_seconds: NotRequired[int]
     """How long a session waits for a client that was cut off."""
     idle_seconds: NotRequired[int]
-    """Without audio for so long the session finishes."""
+    """The session finishes after this time without audio."""
 
 
 class TranscriptParams(TypedDict):

@@ -44,7 +44,7 @@ export class LiveAudio {
     this.#chunks = first < 0 ? [] : first === 0 ? this.#chunks : this.#chunks.slice(first);
   }
 
-  /** Bytes from an offset that is kept, at most so many; at least one where there are any. */
+  /** Bytes from an offset that is kept, at most this number; at least one where there are any. */
   read(offset: number, maxBytes: number): Uint8Array {
     const chunk = this.#chunks[this.#indexAt(offset)];
     if (!chunk) return new Uint8Array(0);

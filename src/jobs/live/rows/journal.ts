@@ -9,7 +9,7 @@ import { type LiveSegment, messageOf, segmentsOf } from './live-segment.ts';
 import { type LivePiece, type LiveRow, type LiveWrite, writeLive } from './live-store.ts';
 import { type AudioChunk, PendingAudio } from './pending-audio.ts';
 
-/** Audio is written at the latest so long after it came. */
+/** Audio is written at most this time after it came. */
 const WRITE_EVERY_MS = 250;
 const RETRY_AFTER_MS = 500;
 // A job shows 20, and the number of the others.
@@ -21,7 +21,7 @@ export type JournalSession = {
   wordTimes: boolean;
   /** Where another process can continue, once all that was added is committed. */
   position(): SegmentPosition;
-  /** So many bytes are durable, the oldest of them so long after they came. */
+  /** The first `bytes` bytes are durable; the oldest of the last write became durable `lagMs` after it came. */
   onDurable(bytes: number, lagMs: number): void;
   /** Another process has taken the session over, or its job has ended: nothing more is written. */
   onLost(): void;

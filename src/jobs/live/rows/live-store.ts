@@ -85,7 +85,7 @@ export async function findLiveAccess(
 
 const CONNECT = moveSql('start', 'take_over');
 
-/** Claims the job of a session for a client that connects. Null when it has ended, or is none of the account. */
+/** Claims the job of a session for a client that connects. Null when it has ended, or belongs to another account. */
 export async function takeLiveJob(
   tx: Sql,
   { shard, id, accountId }: JobKey & { accountId: string },

@@ -10,7 +10,7 @@ export type TakenSession = { job: ClaimedJob; row: LiveRow };
 
 /**
  * Takes a live session over, for the first connection or a later one: whoever held it before can write nothing more,
- * and what it wrote until now is in the row. Null when its job has ended, or is none of the account.
+ * and what it wrote until now is in the row. Null when its job has ended, or belongs to another account.
  */
 export async function takeOverSession(
   db: Database,
@@ -27,7 +27,7 @@ export async function takeOverSession(
   return taken;
 }
 
-/** How long a session stays with a process that does not renew: its client has so long to come back after a crash. */
+/** How long a session stays with a process that does not renew: the time in which its client can come back after a crash. */
 export function leaseMsOf({ options }: Pick<LiveRow, 'options'>): number {
   return Math.max(BOUNDS.leaseMs, options.resumeSeconds * 1000);
 }
