@@ -12,8 +12,11 @@ export type Distribution = {
 
 // The table that all others are colocated with.
 const FIRST = 'accounts';
-// Read before the shard is known, or locked over many shards in one statement: they stay on the coordinator.
-const LOCAL = ['api_keys', 'sessions', 'delivery_shards'];
+/**
+ * Tables that stay on the coordinator: read before the shard is known, or locked over many shards in one statement.
+ * @internal  for the test of the SQL that Citus refuses
+ */
+export const LOCAL = ['api_keys', 'sessions', 'delivery_shards'];
 
 /**
  * Distributes the tables that have a column `shard` over the workers of a Citus cluster, all in one colocation group.

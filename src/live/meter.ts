@@ -41,8 +41,8 @@ export class Meter {
   }
 
   /**
-   * Whether a session may have gaps of this number of milliseconds in all, the last of which ends at `endMs`. They are not
-   * charged, and take processor time and space: they are no longer than the session has lasted, and ten minutes.
+   * Whether a session may have gaps of `gapMs` in all, the last of which ends at `endMs`. They are not charged, and
+   * take processor time and space: they are no longer than the session has lasted, and ten minutes.
    */
   allowsGap(gapMs: number, endMs: number, nowMs: number): boolean {
     return endMs <= this.#maxMs && gapMs <= nowMs - this.#job.createdAt.getTime() + GAP_MS;

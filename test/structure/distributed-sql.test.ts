@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSql, isStore, literalsOf, readService, withoutComments } from './sources.ts';
+import { LOCAL } from '../../src/db/distribute.ts';
+import { isSql, isStore, literalsOf, readService, tablesWithShard, withoutComments } from './sources.ts';
 
-/** Tables that are distributed by their shard; see src/db/distribute.ts. The others are local to the coordinator. */
-const DISTRIBUTED =
-  'accounts|ledger|ledger_checks|rate_windows|jobs|job_queues|audio_fetches|job_pieces|job_usage|job_metadata|transcript_chunks|webhooks|events|deliveries|attempts|idempotency_keys';
+/** Tables that are distributed by their shard. The others are local to the coordinator. */
+const DISTRIBUTED = tablesWithShard()
+  .filter((name) => !LOCAL.includes(name))
+  .join('|');
 
 const VOLATILE = /\b(?:clock_timestamp|random|gen_random_uuid)\s*\(/;
 const STABLE = /\b(?:now|statement_timestamp|transaction_timestamp)\s*\(/;

@@ -91,6 +91,13 @@ export function literalsOf(source: Source): string[] {
   return found;
 }
 
+/** The tables of the schema that have a column `shard`, from the migrations, without partitions. */
+export function tablesWithShard(): string[] {
+  const schema = readSources(['src/db/migrations'], '.sql').map(({ text }) => withoutComments(text));
+  const created = schema.flatMap((text) => [...text.matchAll(/create table ([a-z_]+) \(([\s\S]*?)\n\)/g)]);
+  return created.filter(([, , columns]) => /^ {2}shard smallint/m.test(columns!)).map(([, name]) => name!);
+}
+
 /** Whether a string is an SQL statement that reads or writes a table. */
 export function isSql(literal: string): boolean {
   return /^(?:\s*--.*\n)*\s*(select|insert into|update|delete from|with|truncate|merge into)\b[\s\S]*\b(from|set|into|values)\b/.test(

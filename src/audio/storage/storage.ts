@@ -37,7 +37,7 @@ export type AudioStorage = {
   localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
   /** The bytes from the first to the last, both included; null for a deleted key. */
   read(key: string, bytes: ByteRange): Promise<Readable | null>;
-  /** Whether this number of bytes of the audio is stored; they survive a power failure then. False for a deleted key. */
+  /** Whether this number of bytes of the audio is stored and survives a power failure. False for a deleted key. */
   isComplete(key: string, sizeBytes: number): Promise<boolean>;
   /** Makes the same audio available under a second key, which is deleted on its own; null for a deleted key. */
   copy(key: string): Promise<string | null>;

@@ -19,7 +19,7 @@ import { findListEnd, type JobFilter, listJobs } from './list-store.ts';
 
 const MAX_PAIRS = 3;
 const MAX_QUERY_CHARS = 200;
-// With a filter that no index serves, a page reads at most this number of jobs, in 20 ms. The next page goes on from there.
+// With a filter that no index serves, a page reads at most this number of jobs: 20 ms. The next page goes on there.
 const MAX_JOBS_READ = 20_000;
 // Such pages take processor time of the database: the other requests keep most of it.
 const READS_AT_ONCE = { permits: 4, perOwner: 2 };

@@ -23,8 +23,11 @@ export async function insertClientSecret(
   await tx.run({
     name: 'delete_client_secrets',
     text: `
+      with clock as (
+        select clock_timestamp() as moment
+      )
       delete from client_secrets
-      where shard = $1 and account_id = $2 and expires_at <= clock_timestamp()`,
+      where shard = $1 and account_id = $2 and expires_at <= (select moment from clock)`,
     values: [shard, accountId],
   });
   await tx.run({
@@ -44,9 +47,12 @@ export async function useClientSecret<Settings>(
   const rows = await sql.rows<{ keyId: string | null; settings: Settings }>({
     name: 'use_client_secret',
     text: `
+      with clock as (
+        select clock_timestamp() as moment
+      )
       update client_secrets
       set sessions = sessions + 1
-      where shard = $1 and account_id = $2 and hash = $3 and sessions < $4 and expires_at > clock_timestamp()
+      where shard = $1 and account_id = $2 and hash = $3 and sessions < $4 and expires_at > (select moment from clock)
       returning key_id as "keyId", settings`,
     values: [shard, accountId, hash, MAX_SESSIONS],
   });

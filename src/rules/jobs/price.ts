@@ -30,7 +30,7 @@ export function msOfUnits(units: number, creditsPerMinute: number): number {
   return thousandths === 0 ? 0 : Math.round(asSafe(units) / thousandths);
 }
 
-/** Whole milliseconds of audio that are charged for this number of samples: a begun one counts, so that no sample is free. */
+/** Whole milliseconds of audio that are charged for a number of samples: a begun one counts; no sample is free. */
 export function billedMs(samples: number, sampleRate: number): number {
   return Math.ceil((samples * 1000) / sampleRate);
 }

@@ -1,8 +1,8 @@
 import { column, given } from '../../db/statements/columns.ts';
 
 /**
- * The columns of `attempts` by the moment at which their values are known, beside the key, `status` and the times. Types,
- * inserts and selects follow from it.
+ * The columns of `attempts` by the moment at which their values are known, beside the key, `status` and the times.
+ * Types, inserts and selects follow from it.
  */
 export const ATTEMPT_TABLE = {
   /** From the delivery. */

@@ -27,7 +27,7 @@ export async function takeOverSession(
   return taken;
 }
 
-/** How long a session stays with a process that does not renew: the time in which its client can come back after a crash. */
+/** How long a session stays with a process that does not renew: its client can come back in this time. */
 export function leaseMsOf({ options }: Pick<LiveRow, 'options'>): number {
   return Math.max(BOUNDS.leaseMs, options.resumeSeconds * 1000);
 }

@@ -20,7 +20,7 @@ export type LogEntry = ValuesOf<typeof COLUMNS> & { shard: number; attemptId: st
 type Name = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as Name[];
 
-/** Texts that may need quotes in an array literal. Those of `AS_ARRAY` are passed to the database's client as arrays. */
+// Texts that would need quotes in an array literal; the values of AS_ARRAY are passed to the client as arrays.
 const JOINED: readonly Name[] = ['url', 'remoteAddress', 'requestHeaders', 'responseHeaders'];
 const AS_ARRAY: readonly Name[] = ['errorMessage', 'responseBody'];
 
