@@ -35,7 +35,7 @@ export function mayRepeat(text: string): boolean {
   return tokens.some((_, at) => longestRun(tokens, at, timesToSuspect) !== null);
 }
 
-/** The phrase of three words or more that stands most often in a row, for `countPhrase`; null where none is repeated. */
+/** The phrase of three words or more that is repeated most in a row, for `countPhrase`; null where none is. */
 export function repeatedPhrase(text: string): { phrase: string; times: number } | null {
   const tokens = tokensOf(text).slice(0, TOKENS_MAX);
   const timesOfPhrase = (unit: Token[]) => (unit.length < SUSPECTED_FROM_WORDS ? Number.POSITIVE_INFINITY : 2);
