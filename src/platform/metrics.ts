@@ -62,6 +62,13 @@ function http(registers: Registry[]) {
       labelNames: ['which', 'limit'],
       registers,
     }),
+    notReady: new Gauge({
+      name: 'verbatim_not_ready',
+      help: 'What keeps the node from being ready, as /readyz tells: 1 where the part does not work, else 0.',
+      labelNames: ['part'],
+      aggregator: 'max',
+      registers,
+    }),
     sandboxProtection: new Gauge({
       name: 'verbatim_sandbox_protection',
       help: 'Isolation of audio decoders: 1 where the protection is active, 0 where the system does not allow it.',

@@ -96,7 +96,10 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const hasConsole = config.roles.includes('api');
   context.report({ ready: true, reasons: [], ...(hasConsole && { about: consoles.join(', ') }) });
   return {
-    measure: async () => api.measure?.(),
+    async measure() {
+      api.measure?.();
+      await readiness.measure();
+    },
     async stop() {
       tls?.close();
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.

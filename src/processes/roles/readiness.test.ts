@@ -5,6 +5,7 @@ import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { knownMigrations } from '../../db/schema/versions.ts';
 import { VERSION } from '../../platform/installation.ts';
+import { openMetrics } from '../../platform/metrics.ts';
 import type { StartOrder, ToChild } from '../messages.ts';
 import { openReadiness } from './readiness.ts';
 
@@ -24,7 +25,7 @@ function open(sandbox: StartOrder['sandbox'] = null, { db = healthy, clock = ope
     tell = handler;
   };
   const readiness = openReadiness(
-    { config, db, clock, onMessage, order: { sandbox, holder: 'node_1/http' } as StartOrder },
+    { config, db, clock, onMessage, metrics: openMetrics(), order: { sandbox, holder: 'node_1/http' } as StartOrder },
     { whyAway: async () => null },
   );
   const reasons = async () => (await readiness.check()).reasons.filter((reason) => !reason.startsWith('ffmpeg'));

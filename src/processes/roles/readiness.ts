@@ -2,6 +2,7 @@ import type { Sandbox } from '../../audio/sandbox/sandbox.ts';
 import type { SharedStorage } from '../../audio/storage/storage.ts';
 import type { Role } from '../../config/settings.ts';
 import type { NodeReadiness, Readiness } from '../../http/service/service-routes.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { findProgram } from '../../platform/tools.ts';
 import type { Part } from '../../rules/network/connection-share.ts';
 import { type RoleStatus, starting } from '../messages.ts';
@@ -9,15 +10,17 @@ import { openDatabaseReadiness } from '../readiness/database-readiness.ts';
 import { diskReasons } from '../readiness/disk-readiness.ts';
 import type { RoleContext } from './role.ts';
 
+const MEASURE_WAIT_MS = 3_000;
+
 /**
  * Whether the node is ready: its database with the right schema and a row that can be written, its disks, its audio
  * storage, its decoder, and the status that each role's process last reported.
  */
 export function openReadiness(
-  context: Pick<RoleContext, 'config' | 'db' | 'clock' | 'order' | 'onMessage'>,
+  context: Pick<RoleContext, 'config' | 'db' | 'clock' | 'order' | 'onMessage' | 'metrics'>,
   storage: Pick<SharedStorage, 'whyAway'>,
-): Readiness {
-  const { config, order, onMessage } = context;
+): Readiness & { measure(): Promise<void> } {
+  const { config, order, onMessage, clock, metrics } = context;
   const databaseReasons = openDatabaseReadiness(context, order.holder.split('/')[0]!);
   // Not ready until the parent has sent the first statuses.
   let statuses: Partial<Record<Part, RoleStatus>> = Object.fromEntries(
@@ -41,6 +44,14 @@ export function openReadiness(
     if (storageAway !== null)
       reasons.push(`The audio storage cannot be used (${storageAway}). ${storageAdvice(config)}`);
     if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
+    const show = (part: string, isAway: boolean) => metrics.notReady.set({ part }, Number(isAway));
+    show('database', database.length > 0);
+    show('disk', disks.length > 0);
+    show('storage', storageAway !== null);
+    show(
+      'role',
+      Object.values(statuses).some(({ ready }) => !ready),
+    );
     for (const status of Object.values(statuses)) {
       if (status.ready) continue;
       reasons.push(...status.reasons);
@@ -50,9 +61,14 @@ export function openReadiness(
   }
 
   let checking: Promise<NodeReadiness> | null = null;
+  // Simultaneous calls share one check, and so one connection of the pool.
+  const checkOnce = () => (checking ??= check().finally(() => (checking = null)));
   return {
-    // Simultaneous calls share one check, and so one connection of the pool.
-    check: () => (checking ??= check().finally(() => (checking = null))),
+    check: checkOnce,
+    /** Updates `verbatim_not_ready`. A database that does not answer in time is away: a scrape must not wait longer. */
+    async measure() {
+      if (!(await waitAtMost(clock, checkOnce(), MEASURE_WAIT_MS))) metrics.notReady.set({ part: 'database' }, 1);
+    },
   };
 }
 
