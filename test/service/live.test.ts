@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { WebSocket } from 'ws';
 import { setupTokenOf } from '../../src/accounts/people/credentials/setup-token.ts';
 import { flacSeconds } from '../../src/audio/media/stated-size.ts';
@@ -62,8 +62,12 @@ function closesOf(metrics: Map<string, number>, code: number): number {
   return metrics.get(`verbatim_live_closes_total{code="${code}"}`) ?? 0;
 }
 
+// For tests that neither read figures of the whole service nor change its settings: a start takes two seconds.
+const shared = await openService(TONE_ENGINES);
+after(() => shared[Symbol.asyncDispose]());
+
 test('speech is transcribed while it comes, and the end of the session is the end of its job', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { begin, call } = apiOf(service, await service.account({ plan: 'pro', credits: 10 }));
   const { created, client } = await begin({ metadata: '{"n":12345678901234567890}', timestamps: 'word' });
   assert.deepEqual([created.status, created.job.live], ['queued', undefined]);
@@ -217,7 +221,7 @@ test('speech is transcribed live by agreement over the first model', withSpeechM
 });
 
 test('a session whose client does not come back is completed by a transcriber, and reported', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { begin, call } = apiOf(service, await service.account());
   const { created, client } = await begin({ resume_seconds: 0 });
   await client.connect();
@@ -245,7 +249,7 @@ test('a session whose client does not come back is completed by a transcriber, a
 });
 
 test('the balance ends a session at the millisecond that it covers', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { begin, call } = apiOf(service, await service.account({ plan: 'lite', credits: 1.025 }));
   const { client } = await begin({ sample_rate: 8_000, encoding: 'mulaw' });
   await client.connect();
@@ -364,7 +368,7 @@ test('a session takes lists and objects as JSON, or as the text that a form has'
 });
 
 test('a session ends within seconds of the key that began it', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const account = await service.account();
   const { begin, call } = apiOf(service, account);
   const { client, created } = await begin({ resume_seconds: 0 });
@@ -425,7 +429,7 @@ test('the session of a user who becomes a viewer ends, and its token connects no
 });
 
 test('a gap is not charged, takes no space, and the stored audio has the times of the session', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const account = await service.account({ plan: 'lite', credits: 100 });
   const { client } = await apiOf(service, account).begin();
   await client.connect();
@@ -557,7 +561,7 @@ test('a segment during which the process of its engine is killed twice has the t
 });
 
 test('what comes while more of the balance is held is taken in order before the end', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { begin } = apiOf(service, await service.account({ plan: 'lite', credits: 100 }));
   const { client } = await begin({ sample_rate: 8_000, encoding: 'mulaw' });
   await client.connect();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { WebSocket } from 'ws';
 import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
@@ -57,8 +57,12 @@ async function connect(service: TestService, key: string, query = 'intent=transc
 
 const COMPLETED = 'conversation.item.input_audio_transcription.completed';
 
+// A start takes two seconds.
+const shared = await openService(TONE_ENGINES);
+after(() => shared[Symbol.asyncDispose]());
+
 test("a client of OpenAI's API that commits by itself gets an item for each commit, also for one without speech", async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { key } = await service.account();
   const client = await connect(service, key);
   client.update({ turn_detection: null, transcription: { model: 'whatever', languages: ['en'], keywords: ['tone'] } });
@@ -88,7 +92,7 @@ test("a client of OpenAI's API that commits by itself gets an item for each comm
 });
 
 test('the server ends turns by silence, and a client secret of a browser begins sessions and does nothing else', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { key } = await service.account();
   const call = (route: string, secret: string, body: object) =>
     fetch(service.baseUrl + route, {
@@ -117,7 +121,7 @@ test('the server ends turns by silence, and a client secret of a browser begins 
 });
 
 test("a suspended account's client secrets and session tokens are refused", async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { id, key } = await service.account();
   const post = async (route: string, token: string) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -156,7 +160,7 @@ const HANDSHAKE = {
 };
 
 test('a handshake that cannot be served is answered by the error of any endpoint, a broken frame by its close code', async () => {
-  await using service = await openService(TONE_ENGINES);
+  const service = shared;
   const { key } = await service.account();
   const port = Number(new URL(service.baseUrl).port);
   const answers: [object, number, string | undefined][] = [
