@@ -8,6 +8,7 @@ import { isPulled } from '../src/models/folder.ts';
 import { pullModel } from '../src/models/pull/pull.ts';
 import { localModels, modelOrigins } from '../src/models/sources/origins.ts';
 import { startOutside } from './fixtures/database/outside-postgres.ts';
+import { killStuckFiles } from './stuck-files.ts';
 
 // The test command: starts the databases that the tests need, runs node:test over the tree or over the files named, and
 // removes everything afterwards. Ends with the closing lines of the runner, and with its exit code.
@@ -15,13 +16,15 @@ import { startOutside } from './fixtures/database/outside-postgres.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const EVERYTHING = [
   ...['src/**/*.test.ts', 'sdk/**/*.test.ts', 'cli/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
-  'bench/*.test.ts',
+  'bench/**/*.test.ts',
 ];
 /** Tests that use SQL. They run on both kinds of database. */
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
 const NO_STORE = ['src/db/embedded/*.test.ts'];
 // Much longer than the slowest test: a test that hangs fails with its name, its process ends, and the run continues.
 const TEST_TIMEOUT_MS = 300_000;
+// The runner has ended a file before with SIGTERM.
+const STUCK_AFTER_MS = TEST_TIMEOUT_MS + 10_000;
 
 // Several times what a run uses at most.
 const MEMORY = { folder: '/dev/shm', minFreeBytes: 8e9 };
@@ -121,6 +124,7 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
     TEST_NEW_CLUSTER: path.join(home, 'new-cluster'),
   };
   const runner = spawn(process.execPath, [...flags, ...files], { stdio: 'inherit', env });
+  using _watch = killStuckFiles(runner.pid!, STUCK_AFTER_MS);
   const stop = () => runner.kill('SIGINT');
   interrupted.signal.addEventListener('abort', stop, { once: true });
   const [code] = await once(runner, 'exit');

@@ -2,8 +2,8 @@ import type { Sql } from '../../db/database.ts';
 
 /**
  * Due deliveries, those in flight included. Retries that wait for their time are not counted, nor the deliveries of
- * webhooks with a limit per second, which wait as their owners want, nor those of suspended accounts. The oldest is that
- * of a webhook whose last attempt succeeded, or which had none: deliveries to a receiver that hangs wait for each other.
+ * webhooks with a limit per second, which wait as their owners want, nor those of suspended accounts. The oldest is
+ * that of a webhook whose last attempt did not fail: deliveries to a receiver that hangs wait for each other.
  */
 export type Backlog = { due: number; oldestDueSeconds: number };
 
