@@ -14,12 +14,19 @@ test('pieces whose write is under way when the job fails are charged', async () 
   const [name] = await fixture.files();
   // Longer than the probe found, and than the balance covers.
   await writeFile(path.join(fixture.folder, name!), wavFile(150));
+  const shortage = Promise.withResolvers<void>();
+  const transaction: Database['transaction'] = async (work) =>
+    await fixture.db.transaction(work).finally(() => shortage.resolve());
   const run: Database['run'] = async (statement) => {
-    if (statement.name === 'save_job_pieces') await fixture.db.rows({ text: 'select pg_sleep(0.3)' });
+    if (statement.name === 'save_job_pieces') {
+      // The end of the job follows the shortage at once.
+      await shortage.promise;
+      await fixture.db.rows({ text: 'select pg_sleep(1)' });
+    }
     return await fixture.db.run(statement);
   };
 
-  await fixture.startWorker(openFakeEngine({ says: 'one' }), { db: { ...fixture.db, run } });
+  await fixture.startWorker(openFakeEngine({ says: 'one' }), { db: { ...fixture.db, run, transaction } });
   const job = await fixture.ended(account, json.id);
 
   assert.deepEqual([job.status, job.error.type], ['failed', 'insufficient_balance']);
