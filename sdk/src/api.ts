@@ -2432,7 +2432,7 @@ export interface PatchJobsIdBody {
   metadata: unknown;
 }
 export interface GetJobsIdTranscriptQuery {
-  format?: 'json' | 'text' | 'srt' | 'vtt';
+  format?: 'json' | 'text' | 'srt' | 'vtt' | 'md';
   /**
    * edited: the original where nothing was edited.
    */
@@ -2462,7 +2462,7 @@ export interface GetJobsIdTranscriptQuery {
    */
   min_gap?: number;
   /**
-   * Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named.
+   * Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named. Documents show it unless false.
    */
   speakers?: 'true' | 'false';
 }

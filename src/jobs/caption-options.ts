@@ -1,7 +1,7 @@
 import { oneOf, Type } from '../http/schema.ts';
 import { CAPTION_DEFAULTS, type CaptionOptions } from '../rules/jobs/captions.ts';
 import { readNumber, refusal } from './request-fields.ts';
-import type { TranscriptFormat } from './transcript.ts';
+import type { DocumentFormat, TranscriptFormat } from './transcript.ts';
 
 type Field = { option: keyof CaptionOptions; min: number; max: number; isWhole?: true; perUnit?: 1000; says: string };
 
@@ -40,7 +40,7 @@ export const captionFields = Object.fromEntries(
 export const namesField = Type.Optional(
   oneOf(['true', 'false'], {
     description:
-      'Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named.',
+      'Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named. Documents show it unless false.',
   }),
 );
 
@@ -79,7 +79,7 @@ export function captionNames(areAsked: boolean, format: TranscriptFormat): boole
   return areAsked;
 }
 
-function isCaptionFormat(format: TranscriptFormat): boolean {
+function isCaptionFormat(format: TranscriptFormat | DocumentFormat): boolean {
   return format === 'srt' || format === 'vtt';
 }
 
@@ -88,7 +88,10 @@ function isCaptionFormat(format: TranscriptFormat): boolean {
  * Other options have their defaults.
  * @throws ApiError  400 for options that do not apply to the format or contradict each other
  */
-export function captionOptions(request: CaptionRequest, format: TranscriptFormat): CaptionOptions | null {
+export function captionOptions(
+  request: CaptionRequest,
+  format: TranscriptFormat | DocumentFormat,
+): CaptionOptions | null {
   const given = NAMES.filter((name) => request[name] !== undefined);
   if (given.length === 0) return null;
   if (!isCaptionFormat(format)) throw refusal(given[0]!, `${given[0]} is for the formats srt and vtt.`);

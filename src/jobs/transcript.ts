@@ -11,6 +11,15 @@ import type { Job } from './job.ts';
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
+/** The formats of transcripts for readers. */
+export const DOCUMENT_FORMATS = ['md'] as const;
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
+
+/** Whether a format is one for readers. Documents show who speaks unless they are asked not to. */
+export function isDocumentFormat(format: TranscriptFormat | DocumentFormat): format is DocumentFormat {
+  return DOCUMENT_FORMATS.some((name) => name === format);
+}
+
 /** How captions look: null for one caption per segment; with the names of speakers. */
 export type CaptionStyle = { shape: CaptionOptions | null; hasNames: boolean };
 

@@ -3,7 +3,7 @@ import type { GetJobsIdTranscriptQuery } from '#sdk/api.ts';
 import { number, wholeNumber } from '../../options.ts';
 
 /** The formats of transcripts, by their file extensions. */
-export const FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
+export const FORMATS = ['txt', 'srt', 'vtt', 'json', 'md'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** The options of captions. */
@@ -37,8 +37,8 @@ export function addCaptionOptions(command: Command): Command {
 }
 
 /** The format's name in the API, for formats that are text. */
-export function textFormat(format: Format): 'text' | 'srt' | 'vtt' {
-  return format === 'srt' || format === 'vtt' ? format : 'text';
+export function textFormat(format: Format): 'text' | 'srt' | 'vtt' | 'md' {
+  return format === 'txt' || format === 'json' ? 'text' : format;
 }
 
 /**
@@ -46,7 +46,7 @@ export function textFormat(format: Format): 'text' | 'srt' | 'vtt' {
  * Without one, captions are shaped for reading by the service's usual values.
  */
 export function captionParams(format: Format, flags: CaptionFlags): CaptionParams {
-  const isCaption = textFormat(format) !== 'text';
+  const isCaption = format === 'srt' || format === 'vtt';
   return {
     max_line_length: flags.maxLineLength ?? (isCaption ? USUAL_LINE_LENGTH : undefined),
     max_lines: flags.maxLines,

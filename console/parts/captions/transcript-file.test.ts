@@ -19,6 +19,7 @@ test('captions are shaped for reading without an option, and other files are as 
 
   assert.deepEqual(asked, [
     ['job_1', 'text'],
+    ['job_1', 'md'],
     ['job_1', 'srt', { max_line_length: 42 }],
     ['job_1', 'vtt', { max_line_length: 42 }],
     ['job_1', 'json'],

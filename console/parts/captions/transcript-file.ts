@@ -2,7 +2,7 @@ import type { GetJobsIdTranscriptQuery } from '#sdk/api.ts';
 import type { Verbatim } from '#sdk/client/index.ts';
 
 /** The formats that a transcript is saved in, by their file extensions. */
-export const FILE_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
+export const FILE_FORMATS = ['txt', 'md', 'srt', 'vtt', 'json'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
 type CaptionParams = Omit<GetJobsIdTranscriptQuery, 'format' | 'version'>;
@@ -21,5 +21,6 @@ export async function transcriptFile(
 ): Promise<string> {
   if (format === 'json') return JSON.stringify(await jobs.transcript(id, 'json'), null, 2);
   if (format === 'txt') return await jobs.transcript(id, 'text');
+  if (format === 'md') return await jobs.transcript(id, 'md');
   return await jobs.transcript(id, format, captions);
 }

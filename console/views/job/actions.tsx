@@ -45,6 +45,7 @@ function Downloads({ id }: { id: string }): ReactNode {
           title: 'Transcript',
           entries: [
             { key: 'txt', label: 'Text, .txt', act: () => download('txt') },
+            { key: 'md', label: 'Markdown, .md', act: () => download('md') },
             { key: 'json', label: 'JSON', act: () => download('json') },
           ],
         },

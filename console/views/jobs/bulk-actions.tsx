@@ -14,6 +14,7 @@ import { say } from '../../ui/toast.tsx';
 const AT_ONCE = 4;
 const FORMATS = {
   txt: 'Text',
+  md: 'Markdown',
   srt: 'SRT, broadcast',
   'srt-plain': 'SRT, plain',
   vtt: 'WebVTT, broadcast',

@@ -137,7 +137,7 @@ export class Jobs {
     return job as CompletedJob;
   }
 
-  /** The transcript with its segments, as it was edited; or as text, SRT or WebVTT. */
+  /** The transcript with its segments, as it was edited; or as text, SRT, WebVTT or Markdown. */
   transcript(id: string, format?: 'json', params?: TranscriptParams, options?: RequestOptions): Promise<Transcript>;
   transcript(id: string, format: TextFormat, params?: TranscriptParams, options?: RequestOptions): Promise<string>;
   async transcript(

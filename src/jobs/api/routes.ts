@@ -12,20 +12,27 @@ import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
 import type { Job } from '../job.ts';
 import { findLiveSession } from '../live/rows/live-store.ts';
 import { jobHeadOr404, jobOr404 } from '../own-job.ts';
-import { jobSchema, TRANSCRIPT_MEDIA, transcribeForm, transcribeJson, transcriptSchema } from '../schemas.ts';
+import {
+  DOCUMENT_MEDIA,
+  jobSchema,
+  TRANSCRIPT_MEDIA,
+  transcribeForm,
+  transcribeJson,
+  transcriptSchema,
+} from '../schemas.ts';
 import { listRoute } from '../search/list-route.ts';
 import { jobStreamSchema } from '../stream/event-schema.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
 import { JobWaits, MAX_WAIT_SECONDS } from '../stream/wait.ts';
-import { TRANSCRIPT_FORMATS } from '../transcript.ts';
+import { DOCUMENT_FORMATS, isDocumentFormat, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showWaitingJob } from '../view.ts';
 import { cancelJob, changeMetadata, deleteJob } from './control.ts';
 import type { JobsApi } from './jobs-api.ts';
 import { METADATA_BYTES } from './request.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 
-const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
+const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt', md: 'md' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 
 const waitSchema = Type.Number({
@@ -218,7 +225,7 @@ function transcriptRoute({ db }: JobsApi): Route {
     schema: {
       params: jobId,
       query: Type.Object({
-        format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)),
+        format: Type.Optional(oneOf([...TRANSCRIPT_FORMATS, ...DOCUMENT_FORMATS])),
         version: Type.Optional(
           oneOf(TRANSCRIPT_VERSIONS, {
             default: 'edited',
@@ -228,11 +235,11 @@ function transcriptRoute({ db }: JobsApi): Route {
         ...captionFields,
         speakers: namesField,
       }),
-      answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
+      answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA, ...DOCUMENT_MEDIA } } },
     },
     async handle({ account, params, memory, query: { format = 'json', version = 'edited', speakers, ...given } }) {
       const captions = captionOptions(given, format);
-      const asksForNames = captionNames(speakers === 'true', format);
+      const asksForNames = isDocumentFormat(format) ? speakers !== 'false' : captionNames(speakers === 'true', format);
       const job = await jobOr404(db, account, params.id, { ...memory, withWords: captions !== null });
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);

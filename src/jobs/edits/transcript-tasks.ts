@@ -1,11 +1,12 @@
 import { segmentEvents } from '../../rules/transcript/segment-events.ts';
+import { renderDocument } from '../documents/render-document.ts';
 import type { Job } from '../job.ts';
 import { renderTranscript } from '../transcript.ts';
 import { applyChanges } from './apply-changes.ts';
 import { editText, segmentsOf } from './edited-transcript.ts';
 
 /** What is computed of whole transcripts. Each takes a job first; arguments and results are plain values. */
-export const TASKS = { applyChanges, editText, listSegmentEvents, renderTranscript };
+export const TASKS = { applyChanges, editText, listSegmentEvents, renderDocument, renderTranscript };
 
 export type TaskName = keyof typeof TASKS;
 export type TaskArguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;

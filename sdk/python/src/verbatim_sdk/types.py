@@ -1718,7 +1718,7 @@ class PatchJobsIdBody(TypedDict):
 
 
 class GetJobsIdTranscriptQuery(TypedDict):
-    format: NotRequired[Literal["json", "text", "srt", "vtt"]]
+    format: NotRequired[Literal["json", "text", "srt", "vtt", "md"]]
     version: NotRequired[Literal["edited", "original"]]
     """edited: the original where nothing was edited."""
     max_line_length: NotRequired[int]
@@ -1734,7 +1734,7 @@ class GetJobsIdTranscriptQuery(TypedDict):
     min_gap: NotRequired[float]
     """Seconds between two captions. With srt and vtt; 0.083 where another of these is given."""
     speakers: NotRequired[bool]
-    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named."""
+    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named. Documents show it unless false."""
 
 
 class PatchJobsIdTranscriptBodySegmentsItem(TypedDict):
@@ -2229,7 +2229,7 @@ JobStatus = Literal["queued", "processing", "completed", "failed", "canceled"]
 EventType = Literal["transcription.completed", "transcription.failed", "webhook.test"]
 
 
-TranscriptFormat = Literal["json", "text", "srt", "vtt"]
+TranscriptFormat = Literal["json", "text", "srt", "vtt", "md"]
 
 
 # edited: the original where nothing was edited.
@@ -2336,7 +2336,7 @@ class TranscriptParams(TypedDict):
     min_gap: NotRequired[float]
     """Seconds between two captions. With srt and vtt; 0.083 where another of these is given."""
     speakers: NotRequired[bool]
-    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named."""
+    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named. Documents show it unless false."""
     version: NotRequired[Literal["edited", "original"]]
     """edited: the original where nothing was edited."""
 

@@ -181,7 +181,7 @@ class AsyncJobs:
         **params: Unpack[TranscriptParams],
     ) -> str:
         """
-        The transcript of a completed job as `text`, `srt` or `vtt`; as `json`, `read_transcript` has it parsed.
+        The transcript of a completed job as `text`, `srt`, `vtt` or `md`; as `json`, `read_transcript` has it parsed.
 
         - caption options such as `max_line_length` shape `srt` and `vtt`; `speakers=True` shows names in them
         - `version="original"`: without the edits
