@@ -9,6 +9,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/transcription/transcribe.ts'),
   },
   {
+    name: 'watch',
+    group: 'Transcribe:',
+    summary: 'transcribe the files that arrive in a folder',
+    load: () => import('./watch/watch.ts'),
+  },
+  {
     name: 'live',
     group: 'Transcribe:',
     summary: 'transcribe the microphone or a file in real time',

@@ -28,7 +28,7 @@ for (const [words, expected] of [
   ],
   [
     ['--profile', 'jobs', 'w'],
-    ['whoami', 'webhooks'],
+    ['watch', 'webhooks', 'whoami'],
   ],
   [
     ['jobs', '--color', ''],

@@ -133,7 +133,16 @@ async function createJob(
   }
 }
 
-async function renderTranscript(client: Verbatim, job: Job, answer: unknown, wanted: Wanted): Promise<string> {
+/**
+ * The transcript of a completed job in the wanted format.
+ * @param answer  the job as the service has written it
+ */
+export async function renderTranscript(
+  client: Verbatim,
+  job: Job,
+  answer: unknown,
+  wanted: Pick<Wanted, 'params' | 'format' | 'captions'>,
+): Promise<string> {
   if (wanted.format === 'json') return `${JSON.stringify(answer, null, 2)}\n`;
   if (wanted.format === 'txt') return wanted.params.timestamps === 'word' ? wordLines(job) : `${job.text ?? ''}\n`;
   return await client.jobs.transcript(job.id, textFormat(wanted.format), captionParams(wanted.format, wanted.captions));

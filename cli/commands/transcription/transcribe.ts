@@ -19,7 +19,8 @@ type TranscribeFlags = RequestFlags &
     urlHeadersFile?: string;
   };
 
-const MAX_PARALLEL = 8;
+/** The largest value of `--parallel`. */
+export const MAX_PARALLEL = 8;
 const examples = (command: string) => `
 Examples:
   ${command} transcribe call.mp3 > call.txt

@@ -12,6 +12,7 @@ export const SEARCH_WORDS: Record<string, string[]> = {
   captions: ['srt', 'vtt', 'webvtt', 'closed captions'],
   speakers: ['diarization', 'diarisation', 'speaker labels', 'who said what'],
   live: ['streaming', 'real-time', 'websocket', 'microphone'],
+  watch: ['watch folder', 'hot folder', 'auto-ingest', 'drop folder', 'systemd timer', 'cron'],
   'audio-url': ['youtube', 'remote file', 'presigned url'],
   jobs: ['batch', 'polling', 'asynchronous'],
   'jobs#erase-a-job': ['right to erasure', 'delete my data'],
