@@ -10,6 +10,7 @@ test('captions are shaped for reading without an option; other formats take none
     ['srt', 42],
     ['vtt', 42],
     ['json', undefined],
+    ['md', undefined],
   ]);
   assert.equal(captionParams('srt', { maxLineLength: 20 }).max_line_length, 20);
 });

@@ -22,7 +22,10 @@ export function jobDocument(job: TranscriptJob, { hasNames }: { hasNames: boolea
   });
 }
 
-/** Anna, Speaker B, Channel 2, or Speaker A, channel 1. @param names  those that were given to speakers, which have no word before them */
+/**
+ * Anna, Speaker B, Channel 2, or Speaker A, channel 1.
+ * @param names  those that were given to speakers, which have no word before them
+ */
 function voiceOf({ speaker, channel }: StoredSegment, names: ReadonlySet<string>): string | null {
   // Viewers count channels from one.
   const channelName = channel === undefined ? null : `Channel ${channel + 1}`;
