@@ -48,6 +48,8 @@ const RESERVED = new Set(['from', 'async']);
 const INPUTS = /(Query|Body|Params)$/;
 const INDENT = '    ';
 
+// Formats of transcripts that are no text.
+const BINARY = ['docx', 'pdf'];
 // Fields of a transcription that belong to synchronous requests, or that the client has in another form.
 const NOT_OF_JOBS = [
   ...['async', 'response_format', 'metadata', 'max_line_length', 'max_lines', 'min_duration', 'max_duration'],
@@ -86,7 +88,8 @@ function typesForArguments(schemas: Schemas, events: string[]): Schemas {
     Plan: Job!.properties!['plan']!,
     JobStatus: Job!.properties!['status']!,
     EventType: Webhook!.properties!['events']!.items!,
-    TranscriptFormat: format!,
+    TranscriptFormat: { enum: format!.enum!.filter((name) => !BINARY.includes(String(name))) },
+    TranscriptFileFormat: { enum: BINARY },
     TranscriptVersion: version!,
     TranscribeParams: {
       description: 'What a job is asked for, in the names of the API.',

@@ -8,7 +8,13 @@ import type {
   Verbatim,
 } from '#sdk/client/index.ts';
 import type { Session } from '../command.ts';
-import { type CaptionFlags, captionParams, type Format, textFormat } from '../commands/transcription/captions.ts';
+import {
+  type CaptionFlags,
+  captionParams,
+  type Format,
+  readTranscript,
+  requireTarget,
+} from '../commands/transcription/captions.ts';
 import { type RequestFlags, requestParams } from '../commands/transcription/request-options.ts';
 import { wordLines } from '../commands/transcription/word-lines.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
@@ -36,6 +42,7 @@ export type LiveFlags = RequestFlags &
 export async function transcribeLive(session: Session, flags: LiveFlags): Promise<void> {
   const { io, out } = session;
   const { out: target, force = false, format } = flags;
+  requireTarget(format, target);
   if (target !== undefined && !force && fs.existsSync(target)) {
     throw new UsageError(`${target} exists: --force replaces it.`);
   }
@@ -130,7 +137,7 @@ async function writeResult(
   const text = await transcriptOf(client, job, flags, answer);
   if (target !== undefined) fs.writeFileSync(target, text);
   // Text has been printed as it came.
-  else if (format !== 'txt') out.file(text);
+  else if (format !== 'txt') out.file(String(text));
 }
 
 async function transcriptOf(
@@ -138,9 +145,9 @@ async function transcriptOf(
   job: CompletedJob,
   flags: LiveFlags,
   answer: () => unknown,
-): Promise<string> {
+): Promise<string | Uint8Array> {
   const { format } = flags;
   if (format === 'json') return `${JSON.stringify(answer(), null, 2)}\n`;
-  if (format !== 'txt') return await client.jobs.transcript(job.id, textFormat(format), captionParams(format, flags));
+  if (format !== 'txt') return await readTranscript(client, job.id, format, captionParams(format, flags));
   return flags.words ? wordLines(job) : `${job.segments.map(({ text }) => text).join('\n')}\n`;
 }

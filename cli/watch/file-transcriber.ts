@@ -149,9 +149,9 @@ function withMembers(text = '{}', members: Record<string, string>): string {
 }
 
 /** Writes a file so that nobody sees a part of it. */
-async function writeWhole(target: string, text: string): Promise<void> {
+async function writeWhole(target: string, content: string | Uint8Array): Promise<void> {
   const part = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.part`);
   await fs.mkdir(path.dirname(target), { recursive: true });
-  await fs.writeFile(part, text);
+  await fs.writeFile(part, content);
   await fs.rename(part, target);
 }

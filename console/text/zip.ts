@@ -7,8 +7,8 @@ const END_RECORD = 0x06054b50;
 const UTF8_NAMES = 0x0800;
 const VERSION = 20;
 
-/** A ZIP archive of text files, uncompressed. Names must differ. @param at  the time of the files */
-export function writeZip(files: readonly { name: string; text: string }[], at: Date): Blob {
+/** A ZIP archive of files, uncompressed. Names must differ. @param at  the time of the files */
+export function writeZip(files: readonly { name: string; content: Uint8Array<ArrayBuffer> }[], at: Date): Blob {
   const encoder = new TextEncoder();
   const parts: Uint8Array<ArrayBuffer>[] = [];
   const entries: Entry[] = [];
@@ -17,8 +17,7 @@ export function writeZip(files: readonly { name: string; text: string }[], at: D
     parts.push(part);
     offset += part.length;
   };
-  for (const { name, text } of files) {
-    const content = encoder.encode(text);
+  for (const { name, content } of files) {
     const entry = { name: encoder.encode(name), content, crc: crc32(content), offset };
     entries.push(entry);
     add(record([32, LOCAL_HEADER], ...common(entry, at)));

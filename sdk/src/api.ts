@@ -2432,7 +2432,7 @@ export interface PatchJobsIdBody {
   metadata: unknown;
 }
 export interface GetJobsIdTranscriptQuery {
-  format?: 'json' | 'text' | 'srt' | 'vtt' | 'md';
+  format?: 'json' | 'text' | 'srt' | 'vtt' | 'md' | 'docx' | 'pdf';
   /**
    * edited: the original where nothing was edited.
    */

@@ -397,8 +397,3 @@ export const TRANSCRIPT_MEDIA = {
   'application/x-subrip': textFile('SRT captions.'),
   'text/vtt': textFile('WebVTT captions.'),
 };
-
-/** The media types of transcripts for readers. */
-export const DOCUMENT_MEDIA = {
-  'text/markdown': textFile('A document with speakers and times.'),
-};

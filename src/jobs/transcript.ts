@@ -12,7 +12,7 @@ export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 /** The formats of transcripts for readers. */
-export const DOCUMENT_FORMATS = ['md'] as const;
+export const DOCUMENT_FORMATS = ['md', 'docx', 'pdf'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 /** Whether a format is one for readers. Documents show who speaks unless they are asked not to. */

@@ -262,7 +262,9 @@ export const flows: Flow[] = [
       const { key, jobId, webhookId, attempt } = await fillWithMarks(flow);
       await open(key, '/');
       const paths = [
-        ...['json', 'text', 'srt', 'vtt'].map((format) => `/v1/jobs/${jobId}/transcript?format=${format}`),
+        ...['json', 'text', 'srt', 'vtt', 'md', 'docx', 'pdf'].map(
+          (format) => `/v1/jobs/${jobId}/transcript?format=${format}`,
+        ),
         ...[`/v1/jobs/${jobId}`, `/v1/jobs/${jobId}/audio`, '/v1/jobs?format=csv', '/v1/ledger?format=csv'],
         ...[`/v1/webhooks/${webhookId}/deliveries/${attempt.id}`, `/v1/jobs/${inAddress('path')}`],
       ];
@@ -272,7 +274,7 @@ export const flows: Flow[] = [
         const headers = answer.headers();
         assert.match(
           headers['content-type']!,
-          /^(application\/json|text\/(plain|csv|vtt)|application\/x-subrip|audio\/)/,
+          /^(application\/(json|pdf|vnd\.openxmlformats)|text\/(plain|csv|vtt|markdown)|application\/x-subrip|audio\/)/,
         );
         assert.equal(headers['x-content-type-options'], 'nosniff', path);
         assert.match(headers['content-security-policy']!, /^default-src 'none'/, path);

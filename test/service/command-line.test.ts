@@ -13,6 +13,7 @@ import { runVerbatim } from '../fixtures/cli.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
 import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
+import { readZipEntry } from '../fixtures/zip.ts';
 
 // The commands against a running service whose engine says always the same.
 
@@ -102,6 +103,22 @@ describe('verbatim transcribe', () => {
     assert.deepEqual([again.code, again.stdout], [2, '']);
     assert.match(again.stderr, /call\.srt exists: --force replaces it/);
     assert.deepEqual([forced.code, forced.stdout], [0, '']);
+  });
+
+  test('writes documents to files, and refuses to print those that are no text', async () => {
+    const out = path.join(folder, 'documents');
+
+    const id = (await outputOf(['transcribe', wav, '-o', 'docx', '--out', out, '-q'])).trim();
+    const pdf = path.join(folder, 'call.pdf');
+    await outputOf(['jobs', 'transcript', id, '-o', 'pdf', '--out', pdf]);
+    const markdown = await outputOf(['jobs', 'transcript', id, '-o', 'md']);
+    const refused = [await run(['transcribe', wav, '-o', 'docx']), await run(['jobs', 'transcript', id, '-o', 'pdf'])];
+
+    const docx = readZipEntry(fs.readFileSync(path.join(out, 'call.docx')), 'word/document.xml').toString();
+    assert.match(docx, />Good morning</);
+    assert.equal(fs.readFileSync(pdf).subarray(0, 5).toString(), '%PDF-');
+    assert.match(markdown, /^# call\.wav\n\n.+\n\n\*\*00:00:00\*\* Good morning\n$/);
+    for (const { code, stderr } of refused) assert.deepEqual([code, /needs --out/.test(stderr)], [2, true]);
   });
 
   test('keeps the file extensions of files that differ in nothing else, and refuses two transcripts with one name', async () => {

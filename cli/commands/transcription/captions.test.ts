@@ -11,6 +11,8 @@ test('captions are shaped for reading without an option; other formats take none
     ['vtt', 42],
     ['json', undefined],
     ['md', undefined],
+    ['docx', undefined],
+    ['pdf', undefined],
   ]);
   assert.equal(captionParams('srt', { maxLineLength: 20 }).max_line_length, 20);
 });

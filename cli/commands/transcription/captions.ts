@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { GetJobsIdTranscriptQuery } from '#sdk/api.ts';
+import type { Verbatim } from '#sdk/client/index.ts';
+import { UsageError } from '../../exit.ts';
 import { number, wholeNumber } from '../../options.ts';
 
 /** The formats of transcripts, by their file extensions. */
-export const FORMATS = ['txt', 'srt', 'vtt', 'json', 'md'] as const;
+export const FORMATS = ['txt', 'srt', 'vtt', 'json', 'md', 'docx', 'pdf'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** The options of captions. */
@@ -36,9 +38,26 @@ export function addCaptionOptions(command: Command): Command {
     .addOption(new Option('--speaker-names', 'show who speaks').helpGroup('Captions (srt, vtt):'));
 }
 
-/** The format's name in the API, for formats that are text. */
-export function textFormat(format: Format): 'text' | 'srt' | 'vtt' | 'md' {
-  return format === 'txt' || format === 'json' ? 'text' : format;
+/** Whether a format is no text: such a transcript is written to a file only. */
+function isFileFormat(format: Format): format is 'docx' | 'pdf' {
+  return format === 'docx' || format === 'pdf';
+}
+
+/** A transcript in a format other than JSON: text, or the bytes of a file. */
+export async function readTranscript(
+  { jobs }: Pick<Verbatim, 'jobs'>,
+  id: string,
+  format: Exclude<Format, 'json'>,
+  params: Omit<GetJobsIdTranscriptQuery, 'format'>,
+): Promise<string | Uint8Array> {
+  if (!isFileFormat(format)) return await jobs.transcript(id, format === 'txt' ? 'text' : format, params);
+  const file = await jobs.transcript(id, format, params);
+  return new Uint8Array(await file.arrayBuffer());
+}
+
+/** @throws UsageError  for a file without a place to write it to */
+export function requireTarget(format: Format, out: string | undefined): void {
+  if (isFileFormat(format) && out === undefined) throw new UsageError(`A ${format} transcript needs --out.`);
 }
 
 /**

@@ -8,7 +8,15 @@ import { addCsvOption, addListOptions, type CsvListOptions, pageOf, showCsvList 
 import { keyValue, time } from '../../options.ts';
 import { addWebOption } from '../../terminal/browser.ts';
 import { clockTime, credits, state } from '../../terminal/format.ts';
-import { addCaptionOptions, type CaptionFlags, captionParams, FORMATS, type Format, textFormat } from './captions.ts';
+import {
+  addCaptionOptions,
+  type CaptionFlags,
+  captionParams,
+  FORMATS,
+  type Format,
+  readTranscript,
+  requireTarget,
+} from './captions.ts';
 import { followJob } from './follow.ts';
 import { describeJob } from './job-view.ts';
 import { jsonText } from './request-options.ts';
@@ -134,17 +142,16 @@ async function getTranscript(session: Session, options: TranscriptOptions, id: s
   const client = await session.client();
   const { out } = session;
   const params = options.original ? { version: 'original' as const } : {};
-  const isJson = options.format === 'json' || out.mode === 'json';
-  if (isJson) await client.jobs.transcript(id, 'json', params);
-  const text = isJson
-    ? `${JSON.stringify(session.answer(), null, 2)}\n`
-    : await client.jobs.transcript(id, textFormat(options.format), {
-        ...params,
-        ...captionParams(options.format, options),
-      });
-  if (options.out !== undefined) await writeFile(options.out, text);
-  else if (isJson) out.json(session.answer());
-  else out.block(text);
+  const { format } = options;
+  if (format === 'json' || out.mode === 'json') {
+    await client.jobs.transcript(id, 'json', params);
+    if (options.out === undefined) return out.json(session.answer());
+    return await writeFile(options.out, `${JSON.stringify(session.answer(), null, 2)}\n`);
+  }
+  requireTarget(format, options.out);
+  const content = await readTranscript(client, id, format, { ...params, ...captionParams(format, options) });
+  if (options.out !== undefined) await writeFile(options.out, content);
+  else out.block(String(content));
 }
 
 async function retryJob(session: Session, { plan }: { plan?: 'lite' | 'pro' }, id: string): Promise<void> {

@@ -16,7 +16,7 @@ import { describeFailure } from '../../failure.ts';
 import { clockTime, credits } from '../../terminal/format.ts';
 import { safeBlock } from '../../terminal/safe-text.ts';
 import { typed } from '../../typed.ts';
-import { type CaptionFlags, captionParams, type Format, textFormat } from './captions.ts';
+import { type CaptionFlags, captionParams, type Format, readTranscript } from './captions.ts';
 import type { Input } from './inputs.ts';
 import { speedOf } from './job-view.ts';
 import { openProgress, type Phase, type Progress } from './progress.ts';
@@ -37,7 +37,7 @@ export type Wanted = {
 /** What became of an input. `pending`: not begun, or interrupted; then perhaps with a job that goes on. */
 type Outcome =
   | { state: 'pending'; jobId: string | null }
-  | { state: 'done'; job: Job; answer: unknown; text: string }
+  | { state: 'done'; job: Job; answer: unknown; text: string | Uint8Array }
   | { state: 'failed'; message: string; exitCode: ExitCode; error: unknown };
 
 // Without credentials or credits, the other inputs would fail too.
@@ -142,10 +142,10 @@ export async function renderTranscript(
   job: Job,
   answer: unknown,
   wanted: Pick<Wanted, 'params' | 'format' | 'captions'>,
-): Promise<string> {
+): Promise<string | Uint8Array> {
   if (wanted.format === 'json') return `${JSON.stringify(answer, null, 2)}\n`;
   if (wanted.format === 'txt') return wanted.params.timestamps === 'word' ? wordLines(job) : `${job.text ?? ''}\n`;
-  return await client.jobs.transcript(job.id, textFormat(wanted.format), captionParams(wanted.format, wanted.captions));
+  return await readTranscript(client, job.id, wanted.format, captionParams(wanted.format, wanted.captions));
 }
 
 function summaryOf(job: Job, { target }: Input): string {
@@ -169,7 +169,7 @@ function show({ out }: Session, input: Input, outcome: Outcome, how: Wanted & { 
   else if (how.format === 'json') how.isOnly ? out.json(answer) : out.jsonLine(answer);
   else {
     if (!how.isOnly) out.line({ text: `==> ${input.label} <==`, style: 'bold' });
-    out.block(text);
+    out.block(String(text));
   }
 }
 

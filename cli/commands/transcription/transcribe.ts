@@ -3,7 +3,7 @@ import { action, type Io, openPage, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
 import { readJson, readTextFile, wholeNumber } from '../../options.ts';
 import { typed } from '../../typed.ts';
-import { addCaptionOptions, type CaptionFlags, FORMATS, type Format } from './captions.ts';
+import { addCaptionOptions, type CaptionFlags, FORMATS, type Format, requireTarget } from './captions.ts';
 import { type Input, resolveInputs } from './inputs.ts';
 import { addRequestOptions, type RequestFlags, requestParams } from './request-options.ts';
 
@@ -79,6 +79,7 @@ function checkFlags(
       `${web ? '--web' : '--async'} has no transcripts to write: get them later with ${typed(env, 'jobs transcript')}.`,
     );
   }
+  requireTarget(format, out);
   const isCaption = format === 'srt' || format === 'vtt';
   if (isCaption && count > 1 && out === undefined) throw new UsageError(`Several ${format} transcripts need --out.`);
 }

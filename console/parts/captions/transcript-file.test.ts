@@ -20,6 +20,8 @@ test('captions are shaped for reading without an option, and other files are as 
   assert.deepEqual(asked, [
     ['job_1', 'text'],
     ['job_1', 'md'],
+    ['job_1', 'docx'],
+    ['job_1', 'pdf'],
     ['job_1', 'srt', { max_line_length: 42 }],
     ['job_1', 'vtt', { max_line_length: 42 }],
     ['job_1', 'json'],

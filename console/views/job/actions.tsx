@@ -46,6 +46,8 @@ function Downloads({ id }: { id: string }): ReactNode {
           entries: [
             { key: 'txt', label: 'Text, .txt', act: () => download('txt') },
             { key: 'md', label: 'Markdown, .md', act: () => download('md') },
+            { key: 'docx', label: 'Word, .docx', act: () => download('docx') },
+            { key: 'pdf', label: 'PDF', act: () => download('pdf') },
             { key: 'json', label: 'JSON', act: () => download('json') },
           ],
         },

@@ -15,6 +15,8 @@ const AT_ONCE = 4;
 const FORMATS = {
   txt: 'Text',
   md: 'Markdown',
+  docx: 'Word',
+  pdf: 'PDF',
   srt: 'SRT, broadcast',
   'srt-plain': 'SRT, plain',
   vtt: 'WebVTT, broadcast',
@@ -97,9 +99,10 @@ async function downloadAll(jobs: readonly JobInList[], chosen: ChosenFormat): Pr
   const { transcriptFile } = await import('../../parts/captions/transcript-file.ts');
   const [format, shape] = chosen.split('-') as [FileFormat, string?];
   const options = { format, ...(shape && { captions: {} }) };
-  const files: { name: string; text: string }[] = [];
+  const files: { name: string; content: Uint8Array<ArrayBuffer> }[] = [];
   const problems = await eachOf(jobs, async (job) => {
-    files.push({ name: fileName(job, format), text: await transcriptFile(api, job.id, options) });
+    const content = new Blob([await transcriptFile(api, job.id, options)]);
+    files.push({ name: fileName(job, format), content: new Uint8Array(await content.arrayBuffer()) });
   });
   if (problems[0]) say(`${problems.length} transcripts are not in the archive. ${problems[0]}`);
   if (files.length > 0) saveFile('transcripts.zip', writeZip(files, new Date()));

@@ -63,6 +63,8 @@ def test_a_job_is_found_followed_read_and_erased(service: Caller, audio: Path) -
     assert service.call(lambda client: client.jobs.transcript(job_id)).strip() == SPOKEN
     captions = service.call(lambda client: client.jobs.transcript(job_id, "srt", max_line_length=10, speakers=True))
     assert "\n\n2\n00:00:0" in captions
+    document = service.call(lambda client: client.jobs.transcript_file(job_id, "docx"))
+    assert document.startswith(b"PK")
     edited = service.call(lambda client: client.jobs.edit_transcript(job_id, [{"index": 0, "text": "Hello."}]))
     assert edited["segments"][0]["text"] == "Hello."
     original = service.call(lambda client: client.jobs.read_transcript(job_id, version="original"))

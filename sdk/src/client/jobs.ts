@@ -45,7 +45,8 @@ export type UploadOptions = RequestOptions & {
   onUpload?: OnUpload | undefined;
 };
 
-type TextFormat = Exclude<NonNullable<GetJobsIdTranscriptQuery['format']>, 'json'>;
+type FileFormat = 'docx' | 'pdf';
+type TextFormat = Exclude<NonNullable<GetJobsIdTranscriptQuery['format']>, 'json' | FileFormat>;
 type TranscriptParams = Omit<GetJobsIdTranscriptQuery, 'format'>;
 
 const UPLOAD_MS = 3_600_000;
@@ -137,18 +138,21 @@ export class Jobs {
     return job as CompletedJob;
   }
 
-  /** The transcript with its segments, as it was edited; or as text, SRT, WebVTT or Markdown. */
+  /** The transcript with its segments, as it was edited; or as text, captions or Markdown; DOCX and PDF as blobs. */
   transcript(id: string, format?: 'json', params?: TranscriptParams, options?: RequestOptions): Promise<Transcript>;
   transcript(id: string, format: TextFormat, params?: TranscriptParams, options?: RequestOptions): Promise<string>;
+  transcript(id: string, format: FileFormat, params?: TranscriptParams, options?: RequestOptions): Promise<Blob>;
   async transcript(
     id: string,
-    format: TextFormat | 'json' = 'json',
+    format: TextFormat | FileFormat | 'json' = 'json',
     params: TranscriptParams = {},
     options: RequestOptions = {},
-  ): Promise<Transcript | string> {
+  ): Promise<Transcript | string | Blob> {
     const call = { ...options, query: { ...params, format } };
     const path = route`/v1/jobs/${id}/transcript`;
-    return format === 'json' ? await this.#http.json('GET', path, call) : await this.#http.text('GET', path, call);
+    if (format === 'json') return await this.#http.json('GET', path, call);
+    if (format !== 'docx' && format !== 'pdf') return await this.#http.text('GET', path, call);
+    return await this.#http.send('GET', path, call, async (answer) => await refusePage(answer).blob());
   }
 
   /** Changes the text of segments, by their index; null brings the original back. */

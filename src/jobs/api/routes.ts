@@ -7,19 +7,13 @@ import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { durationMs } from '../../rules/live/encoding.ts';
 import { findWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
-import { render } from '../edits/render.ts';
+import { DOCUMENT_MEDIA } from '../documents/media.ts';
+import { render, renderDocument } from '../edits/render.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
 import type { Job } from '../job.ts';
 import { findLiveSession } from '../live/rows/live-store.ts';
 import { jobHeadOr404, jobOr404 } from '../own-job.ts';
-import {
-  DOCUMENT_MEDIA,
-  jobSchema,
-  TRANSCRIPT_MEDIA,
-  transcribeForm,
-  transcribeJson,
-  transcriptSchema,
-} from '../schemas.ts';
+import { jobSchema, TRANSCRIPT_MEDIA, transcribeForm, transcribeJson, transcriptSchema } from '../schemas.ts';
 import { listRoute } from '../search/list-route.ts';
 import { jobStreamSchema } from '../stream/event-schema.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
@@ -32,7 +26,7 @@ import type { JobsApi } from './jobs-api.ts';
 import { METADATA_BYTES } from './request.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 
-const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt', md: 'md' } as const;
+const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt', md: 'md', docx: 'docx', pdf: 'pdf' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 
 const waitSchema = Type.Number({
@@ -247,11 +241,10 @@ function transcriptRoute({ db }: JobsApi): Route {
       const shown = await withVersion(db, job, version);
       const hasNames = asksForNames || (speakers === undefined && shown.speakerNames !== undefined);
       const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
-      return {
-        status: 200,
-        ...(await render(shown, format, { shape: captions, hasNames })),
-        headers: { 'content-disposition': disposition },
-      };
+      const { headers, ...rendered } = isDocumentFormat(format)
+        ? await renderDocument(shown, format, { hasNames })
+        : await render(shown, format, { shape: captions, hasNames });
+      return { status: 200, ...rendered, headers: { ...headers, 'content-disposition': disposition } };
     },
   });
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import test from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
@@ -74,8 +76,12 @@ async function openEnvironment() {
     async call(method: string, more: object) {
       const call = { account, params: { id }, query: {}, note: () => undefined, memory: UNLIMITED_MEMORY, ...more };
       using turns = measureTurns();
-      const { body } = (await route(method).handle(call as never)) as { body: unknown };
-      const text = typeof body === 'string' ? body : writeJson(body);
+      const { body, stream } = (await route(method).handle(call as never)) as { body?: unknown; stream?: Readable };
+      const text = stream
+        ? (await buffer(stream)).toString('latin1')
+        : typeof body === 'string'
+          ? body
+          : writeJson(body);
       return { text, longestMs: turns.longestMs() };
     },
     /** Follows the events of the job, which has ended. */
@@ -93,7 +99,7 @@ async function openEnvironment() {
   };
 }
 
-test('edits, captions and events of a transcript with 135,000 words do not keep the process from answering', async () => {
+test('edits, captions, documents and events of a transcript with 135,000 words do not keep the process from answering', async () => {
   await using environment = await openEnvironment();
   const { call } = environment;
 
@@ -103,9 +109,14 @@ test('edits, captions and events of a transcript with 135,000 words do not keep 
   const shown = await call('GET', { query: {} });
   const shaped = await call('GET', { query: { format: 'srt', max_lines: 2 } });
 
+  const [page, docx] = [
+    await call('GET', { query: { format: 'md' } }),
+    await call('GET', { query: { format: 'docx' } }),
+  ];
+  const pdf = await call('GET', { query: { format: 'pdf' } });
   const followed = await environment.follow();
 
-  const turns = [edited, shown, shaped, followed].map(({ longestMs }) => Math.round(longestMs));
+  const turns = [edited, shown, shaped, page, docx, pdf, followed].map(({ longestMs }) => Math.round(longestMs));
   assert.ok(Math.max(...turns) < MAX_TURN_MS, `turns of ${turns.join(', ')} ms`);
   for (const { text } of [edited, shown]) {
     const { version, segments } = JSON.parse(text);
@@ -117,4 +128,6 @@ test('edits, captions and events of a transcript with 135,000 words do not keep 
   }
   assert.equal(followed.count, (SECONDS / SEGMENT_SECONDS) * CHANNELS);
   assert.match(shaped.text, /^1\n00:00:00,000 --> /);
+  assert.match(page.text, /^# a\.wav\n/);
+  assert.deepEqual([docx.text.slice(0, 2), pdf.text.slice(0, 5)], ['PK', '%PDF-']);
 });

@@ -7,14 +7,16 @@ import { TASKS, type TaskArguments, type TaskName, type TaskResult } from './tra
 
 // The tasks need 200 MB for a transcript of 26 MB, with 290,000 words.
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 1_024 };
+// Loading their libraries alone would keep the process from answering.
+const ALWAYS_IN_THREAD: ReadonlySet<TaskName> = new Set(['renderDocx', 'renderPdf']);
 const threads = openFairSemaphore({ permits: 2, perOwner: 1 });
 
-type Task<Name extends TaskName> = (...values: TaskArguments<Name>) => TaskResult<Name>;
+type Task<Name extends TaskName> = (...values: TaskArguments<Name>) => TaskResult<Name> | Promise<TaskResult<Name>>;
 
 /**
  * Runs a task on a whole transcript. For a long one a thread does it: with times of words, four hours of eight channels
- * take one to three seconds, in which the process would answer nobody. An account has one such thread at a time, the
- * process two.
+ * take one to three seconds, in which the process would answer nobody. Tasks that load a library always have a thread.
+ * An account has one such thread at a time, the process two.
  * @throws Error  when the thread fails, such as for want of memory
  */
 export async function runTask<Name extends TaskName>(
@@ -23,7 +25,8 @@ export async function runTask<Name extends TaskName>(
 ): Promise<TaskResult<Name>> {
   const [job] = values;
   const length = (job.segments?.length ?? 0) + (job.words?.length ?? 0);
-  if (length <= LONG_BYTES) return (TASKS[name] as unknown as Task<Name>)(...values);
+  if (length <= LONG_BYTES && !ALWAYS_IN_THREAD.has(name))
+    return await (TASKS[name] as unknown as Task<Name>)(...values);
   return await threads(job.accountId, async () => {
     const thread = new Worker(entryPoint('transcript-thread'), {
       workerData: { name, values },

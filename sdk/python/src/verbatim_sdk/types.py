@@ -1718,7 +1718,7 @@ class PatchJobsIdBody(TypedDict):
 
 
 class GetJobsIdTranscriptQuery(TypedDict):
-    format: NotRequired[Literal["json", "text", "srt", "vtt", "md"]]
+    format: NotRequired[Literal["json", "text", "srt", "vtt", "md", "docx", "pdf"]]
     version: NotRequired[Literal["edited", "original"]]
     """edited: the original where nothing was edited."""
     max_line_length: NotRequired[int]
@@ -2230,6 +2230,9 @@ EventType = Literal["transcription.completed", "transcription.failed", "webhook.
 
 
 TranscriptFormat = Literal["json", "text", "srt", "vtt", "md"]
+
+
+TranscriptFileFormat = Literal["docx", "pdf"]
 
 
 # edited: the original where nothing was edited.

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Plan,
         TranscribeParams,
         Transcript,
+        TranscriptFileFormat,
         TranscriptFormat,
         TranscriptParams,
         TranscriptVersion,
@@ -192,6 +193,23 @@ class Jobs:
         query = {"format": format, **params}
         request: Request[Any] = Request("GET", path("/v1/jobs/{}/transcript", job_id), query, accept="*/*")
         return (self._transport.fetch_bytes(request, options)).decode()
+
+    def transcript_file(
+        self,
+        job_id: str,
+        format: TranscriptFileFormat,
+        *,
+        options: RequestOptions | None = None,
+        **params: Unpack[TranscriptParams],
+    ) -> bytes:
+        """
+        The transcript of a completed job as a `docx` or `pdf` file, with speakers and times.
+
+        Raises ConflictError for a job that is not completed, and for a PDF of text in a script that it cannot show.
+        """
+        query = {"format": format, **params}
+        request: Request[Any] = Request("GET", path("/v1/jobs/{}/transcript", job_id), query, accept="*/*")
+        return self._transport.fetch_bytes(request, options)
 
     def read_transcript(
         self, job_id: str, *, version: TranscriptVersion = "edited", options: RequestOptions | None = None
