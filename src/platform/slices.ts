@@ -8,12 +8,18 @@ const SLICE_MS = 2;
  */
 export class Slices {
   readonly #sliceMs: number;
+  readonly #nextTurn: (run: () => void) => void;
   /** Steps that wait, of the owner that is next first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isRunning = false;
 
-  constructor({ sliceMs = SLICE_MS }: { sliceMs?: number } = {}) {
+  /** @param options.nextTurn  calls a function once the event loop has done what is due; default: setImmediate */
+  constructor({
+    sliceMs = SLICE_MS,
+    nextTurn = setImmediate,
+  }: { sliceMs?: number; nextTurn?: (run: () => void) => void } = {}) {
     this.#sliceMs = sliceMs;
+    this.#nextTurn = nextTurn;
   }
 
   /** Resolves when the next step of the owner may run: what is done before the next `await` is the step. */
@@ -28,7 +34,7 @@ export class Slices {
 
   #schedule(): void {
     this.#isRunning = true;
-    setImmediate(() => void this.#run());
+    this.#nextTurn(() => void this.#run());
   }
 
   async #run(): Promise<void> {

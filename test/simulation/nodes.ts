@@ -19,6 +19,7 @@ import {
   STORAGE,
 } from './environment.ts';
 import { setPoster } from './fakes/post.ts';
+import { SIMULATED_SLICES } from './fakes/simulated-slices.ts';
 import { type LiveNode, startLiveNode } from './live/live-node.ts';
 import type { Actor } from './simulator.ts';
 
@@ -103,6 +104,7 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
   return await startTranscriber({
     db,
     engines: { lite: engine, pro: engine },
+    slices: SIMULATED_SLICES,
     storage: STORAGE,
     clock,
     log: logOf(environment),

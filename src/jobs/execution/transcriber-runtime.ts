@@ -2,6 +2,7 @@ import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { Engine } from '../../engines/engine.ts';
 import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
+import type { Slices } from '../../platform/slices.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import type { JobMetrics } from '../job.ts';
@@ -21,6 +22,8 @@ export type TranscriberRuntime = StorageRuntime & {
   metrics?: JobMetrics;
   /** The name of this process, so that its leases can be released when it has ended. */
   holder?: Holder;
+  /** Shares the event loop between live sessions that are ended; default: one for each. */
+  slices?: Slices;
   /** The timeout of one piece; the default allows for the slowest machine. */
   pieceTimeout?: PieceTimeout;
 };

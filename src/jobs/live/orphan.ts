@@ -12,7 +12,7 @@ import { editOf } from './rows/live-segment.ts';
 import { findLiveSession, takeLiveSession } from './rows/live-store.ts';
 import { LiveSession, segmentationFor } from './session.ts';
 
-type OrphanRuntime = StorageRuntime & { metrics?: JobMetrics; detector?: VoiceDetector | null };
+type OrphanRuntime = StorageRuntime & { metrics?: JobMetrics; detector?: VoiceDetector | null; slices?: Slices };
 
 /**
  * Ends the job of a live session whose client did not come back, from what is stored: decodes the audio after the last
@@ -45,7 +45,7 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
     onLost: () => failed.reject(new LeaseLostError(job.id)),
     onFailed: (cause) => failed.reject(cause),
   });
-  const slices = new Slices();
+  const { slices = new Slices() } = runtime;
   // Nobody sees the words of an open segment.
   const live = agreementEngine(engine, {
     clock,

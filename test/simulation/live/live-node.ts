@@ -12,10 +12,10 @@ import type { LiveClaim } from '../../../src/live/running-session.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Log } from '../../../src/platform/log.ts';
 import { openSemaphore } from '../../../src/platform/semaphore.ts';
-import { Slices } from '../../../src/platform/slices.ts';
 import { BOUNDS } from '../../../src/rules/bounds.ts';
 import { openStubDecoder } from '../../fixtures/live.ts';
 import { type Environment, SETTINGS, STORAGE } from '../environment.ts';
+import { SIMULATED_SLICES } from '../fakes/simulated-slices.ts';
 import type { Actor } from '../simulator.ts';
 
 /** An HTTP process to which clients of live sessions connect. It erases what ended sessions have left, too. */
@@ -41,8 +41,7 @@ export function startLiveNode(
     journal: new LiveJournal(runtime),
     leases,
     ends: openSemaphore(4),
-    // How much is done in one turn must follow from the seed.
-    slices: new Slices({ sliceMs: Number.POSITIVE_INFINITY }),
+    slices: SIMULATED_SLICES,
     engines,
     holder,
   });
