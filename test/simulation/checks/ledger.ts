@@ -60,14 +60,18 @@ async function findEntries(admin: Sql): Promise<Map<string, Entries>> {
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The cost in the job follows from its end state and from the pieces stored before. */
+/**
+ * The cost in the job follows from its end state and from the pieces stored before. A piece without text has no row: it
+ * counts by what the job says was transcribed.
+ */
 function checkPrice(id: string, changes: Change[], pieces: Change[], report: Report): void {
   const end = changes.find(({ before, after }) => before && after && !before.completed_at && after.completed_at);
   if (!end) return;
   const { state, error_type: errorType, cost_units: cost, duration_ms: durationMs } = end.after;
   const readMs = Math.max(0, ...pieces.filter(({ number }) => number < end.number).map(endMsOf));
   const isFree = errorType === 'engine_error' || errorType === 'engine_timeout';
-  const expected = state === 'completed' ? costUnits(durationMs, RATE) : isFree ? 0 : costUnits(readMs, RATE);
+  const read = Math.max(costUnits(readMs, RATE), ...changes.map(({ after }) => after?.transcribed_units ?? 0));
+  const expected = state === 'completed' ? costUnits(durationMs, RATE) : isFree ? 0 : read;
   const how = `${state} ${errorType ?? ''}`.trim();
   if (cost !== expected) report(`prices: ${id} ended with ${how} and costs ${cost}, not ${expected}`);
 }
