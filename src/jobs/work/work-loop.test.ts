@@ -133,7 +133,7 @@ test('work whose result could not be written is logged, and leaves its place', a
   environment.underWay[0]!.fail(new Error('no space'));
   await environment.settle();
 
-  assert.match(environment.lines[0]!, /^error .* its lease will end$/);
+  assert.match(environment.lines[0]!, /^error .* starts again when its lease ends$/);
   assert.deepEqual(environment.ids(), ['b']);
 });
 
