@@ -8,12 +8,14 @@ const CHECK_EVERY_MS = 1_000;
  * @param runnerPid  of `node --test`, which starts a process for each file
  */
 export function killStuckFiles(runnerPid: number, afterMs: number): Disposable {
-  const firstSeenMs = new Map<number, number>();
+  let firstSeenMs = new Map<string, number>();
   const timer = setInterval(() => {
-    for (const { pid, file } of filesUnder(runnerPid)) {
-      const sinceMs = firstSeenMs.get(pid) ?? performance.now();
-      firstSeenMs.set(pid, sinceMs);
-      if (performance.now() - sinceMs < afterMs) continue;
+    const nowMs = performance.now();
+    const files = filesUnder(runnerPid).map((entry) => ({ ...entry, key: `${entry.pid} ${entry.file}` }));
+    // Ids of processes come again: those that have ended are forgotten.
+    firstSeenMs = new Map(files.map(({ key }) => [key, firstSeenMs.get(key) ?? nowMs]));
+    for (const { pid, file, key } of files) {
+      if (nowMs - firstSeenMs.get(key)! < afterMs) continue;
       process.stderr.write(`✖ ${file} hangs: it was killed after ${Math.round(afterMs / 1000)} s\n`);
       kill(pid);
     }
