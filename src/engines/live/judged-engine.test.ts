@@ -98,6 +98,24 @@ test('text of an open segment is shown once speech is detected', async () => {
   assert.deepEqual(texts, ['and so', 'and so my']);
 });
 
+test('text that comes while the detector is asked is asked about too, though no more comes', async () => {
+  let isSpoken = false;
+  const { segment, show, partials } = openSegment({
+    says: () => 'and so',
+    find: (piece) => (isSpoken ? [whole(piece)] : []),
+  });
+  segment.write(NOISE.subarray(0, SAMPLE_RATE));
+
+  const first = show('and');
+  isSpoken = true;
+  await Promise.all([first, show('and so')]);
+
+  assert.deepEqual(
+    partials.map(({ words }) => words.map(({ text }) => text).join(' ')),
+    ['and so'],
+  );
+});
+
 test('speech without text is decoded again in halves, and untranscribed where these have none', async () => {
   const halves = openSegment({
     says: (seconds) => (seconds > 5 ? '' : 'some words of the half'),

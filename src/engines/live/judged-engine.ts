@@ -124,13 +124,17 @@ class JudgedSegment implements LiveSegmentDecoder {
 
   async #ask(): Promise<void> {
     this.#isAsking = true;
+    const asked = this.#partial;
     const piece = this.#audio.first();
     // Rejects when the session is closed.
     const speech = await this.#session.findSpeech(piece).catch(() => []);
     this.#isAsking = false;
-    if (this.#hasEnded || !mayBeSpoken({}, piece, speech)) return;
-    this.#isSpoken = true;
-    this.#onPartial(this.#partial!);
+    if (this.#hasEnded) return;
+    if (mayBeSpoken({}, piece, speech)) {
+      this.#isSpoken = true;
+      this.#onPartial(this.#partial!);
+      // Text of more audio came meanwhile, and no more may come.
+    } else if (this.#partial !== asked) await this.#ask();
   }
 }
 
