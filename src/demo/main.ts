@@ -66,8 +66,8 @@ async function startDemoService(port: number, receiver: DemoReceiver, caCertific
 
 /** The account and the webhook of an earlier demo in this folder, whose receiver had another port; null without one. */
 async function continueAccount(service: DemoService, receiver: DemoReceiver): Promise<DemoAccount | null> {
-  if (!existsSync(ACCOUNT_FILE)) return null;
-  const account = JSON.parse(readFileSync(ACCOUNT_FILE, 'utf8')) as DemoAccount;
+  const account = readAccount();
+  if (account === null) return null;
   const headers = { 'x-api-key': account.key };
   const change = { url: receiver.url, active: true };
   const changed = await send(service, 'PATCH', `/v1/webhooks/${account.webhookId}`, headers, change);
@@ -76,6 +76,17 @@ async function continueAccount(service: DemoService, receiver: DemoReceiver): Pr
   resultOf(changed);
   say(`Continued with the account ${account.id}; its webhook ${account.webhookId} is now at ${receiver.url}`);
   return account;
+}
+
+/** Null where there is none, or where a demo was killed while it wrote it. */
+function readAccount(): DemoAccount | null {
+  try {
+    const account = JSON.parse(readFileSync(ACCOUNT_FILE, 'utf8')) as Partial<DemoAccount> | null;
+    const values = [account?.id, account?.key, account?.webhookId, account?.secret];
+    return values.every((value) => typeof value === 'string') ? (account as DemoAccount) : null;
+  } catch {
+    return null;
+  }
 }
 
 async function makeAccount(service: DemoService, receiver: DemoReceiver): Promise<DemoAccount> {

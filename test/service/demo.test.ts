@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { freePort } from '../../src/demo/service.ts';
@@ -25,6 +25,19 @@ test('a second demo in a folder goes on with the account and the webhook of the 
     outputs.map((output) => /VERBATIM_API_KEY=(\S+)/.exec(output)?.[1]).map((key, _, all) => key === all[0]),
     [true, true],
   );
+});
+
+test('a demo whose account file was cut off makes another account', async () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'tones.wav');
+  writeFileSync(file, toneWav('hello world'));
+  mkdirSync(path.join(folder, 'data'));
+  writeFileSync(path.join(folder, 'data/demo-account.json'), '{"id":"acct_');
+
+  const output = await runDemo(folder, file, String(await freePort()));
+
+  assert.match(output, /Created a pro account, acct_\w+/);
+  assert.match(output, /Signature verified: /);
 });
 
 /** What the demo prints until it only runs on; it is stopped then. */
