@@ -2311,6 +2311,18 @@ export interface WebhookTest {
     webhook: Webhook;
   };
 }
+export interface AlertedWebhook {
+  id: string;
+  url: string;
+  active: boolean;
+  disabled_reason: ('manual' | 'consecutive_failures') | null;
+  disabled_at: string | null;
+  /**
+   * Failed attempts since the last one that succeeded.
+   */
+  consecutive_failures: number;
+  failing_since: string | null;
+}
 /**
  * A webhook was disabled after failed attempts.
  */
@@ -2319,18 +2331,7 @@ export interface WebhookDisabled {
   type: 'webhook.disabled';
   created_at: string;
   data: {
-    webhook: {
-      id: string;
-      url: string;
-      active: boolean;
-      disabled_reason: ('manual' | 'consecutive_failures') | null;
-      disabled_at: string | null;
-      /**
-       * Failed attempts since the last one that succeeded.
-       */
-      consecutive_failures: number;
-      failing_since: string | null;
-    };
+    webhook: AlertedWebhook;
   };
 }
 /**
@@ -2341,18 +2342,7 @@ export interface WebhookExhausted {
   type: 'webhook.exhausted';
   created_at: string;
   data: {
-    webhook: {
-      id: string;
-      url: string;
-      active: boolean;
-      disabled_reason: ('manual' | 'consecutive_failures') | null;
-      disabled_at: string | null;
-      /**
-       * Failed attempts since the last one that succeeded.
-       */
-      consecutive_failures: number;
-      failing_since: string | null;
-    };
+    webhook: AlertedWebhook;
     delivery: {
       id: string;
       event_id: string;

@@ -55,15 +55,18 @@ const webhookFields = {
 
 export const webhookSchema = Type.Object(webhookFields, component('Webhook', WEBHOOK_EXAMPLE));
 /** A webhook as alerts show it. */
-export const alertedWebhookSchema = Type.Object({
-  id: webhookFields.id,
-  url: webhookFields.url,
-  active: webhookFields.active,
-  disabled_reason: webhookFields.disabled_reason,
-  disabled_at: webhookFields.disabled_at,
-  consecutive_failures: webhookFields.consecutive_failures,
-  failing_since: webhookFields.failing_since,
-});
+export const alertedWebhookSchema = Type.Object(
+  {
+    id: webhookFields.id,
+    url: webhookFields.url,
+    active: webhookFields.active,
+    disabled_reason: webhookFields.disabled_reason,
+    disabled_at: webhookFields.disabled_at,
+    consecutive_failures: webhookFields.consecutive_failures,
+    failing_since: webhookFields.failing_since,
+  },
+  component('AlertedWebhook'),
+);
 export const webhookWithSecretSchema = Type.Object(
   { ...webhookFields, secret: Type.String({ description: 'Signs deliveries. Shown only in this answer.' }) },
   component('WebhookWithSecret'),

@@ -1629,7 +1629,7 @@ class WebhookTest(TypedDict):
     data: WebhookTestData
 
 
-class WebhookDisabledDataWebhook(TypedDict):
+class AlertedWebhook(TypedDict):
     id: str
     url: str
     active: bool
@@ -1641,7 +1641,7 @@ class WebhookDisabledDataWebhook(TypedDict):
 
 
 class WebhookDisabledData(TypedDict):
-    webhook: WebhookDisabledDataWebhook
+    webhook: AlertedWebhook
 
 
 class WebhookDisabled(TypedDict):
@@ -1651,17 +1651,6 @@ class WebhookDisabled(TypedDict):
     type: Literal["webhook.disabled"]
     created_at: str
     data: WebhookDisabledData
-
-
-class WebhookExhaustedDataWebhook(TypedDict):
-    id: str
-    url: str
-    active: bool
-    disabled_reason: Literal["manual", "consecutive_failures"] | None
-    disabled_at: str | None
-    consecutive_failures: int
-    """Failed attempts since the last one that succeeded."""
-    failing_since: str | None
 
 
 class WebhookExhaustedDataDelivery(TypedDict):
@@ -1677,7 +1666,7 @@ class WebhookExhaustedDataDelivery(TypedDict):
 
 
 class WebhookExhaustedData(TypedDict):
-    webhook: WebhookExhaustedDataWebhook
+    webhook: AlertedWebhook
     delivery: WebhookExhaustedDataDelivery
 
 
