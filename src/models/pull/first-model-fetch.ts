@@ -31,6 +31,7 @@ export async function fetchFirstModels(
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const missing = await isMissing(work);
     if (!missing.speech && !missing.detector) return;
+    if (missing.speech && work.mayDownload) onReason('No model yet: looking where to fetch one.');
     let named = '';
     const ended = await runThread(work, signal, ({ name, doneBytes, totalBytes }) => {
       const megabytes = Math.ceil(totalBytes / 1e6);
