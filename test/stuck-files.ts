@@ -1,13 +1,16 @@
-import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { descendantsOf } from './fixtures/processes/process-list.ts';
 
 const CHECK_EVERY_MS = 1_000;
 
 /**
  * Kills the files of a test run that take longer than this, and names them. The runner ends a file that is too slow
  * with SIGTERM, which has no effect on one that handles the signal and hangs in a loop or while it is loaded.
+ * Linux only: elsewhere it does nothing.
  * @param runnerPid  of `node --test`, which starts a process for each file
  */
 export function killStuckFiles(runnerPid: number, afterMs: number): Disposable {
+  if (!existsSync('/proc')) return { [Symbol.dispose]: () => undefined };
   let firstSeenMs = new Map<string, number>();
   const timer = setInterval(() => {
     const nowMs = performance.now();
@@ -24,11 +27,9 @@ export function killStuckFiles(runnerPid: number, afterMs: number): Disposable {
 }
 
 function filesUnder(runnerPid: number): { pid: number; file: string }[] {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
-  return lines.flatMap((line) => {
-    const [pid, parent, ...words] = line.trim().split(/\s+/);
+  return descendantsOf(runnerPid).flatMap(({ pid, parent, arguments: words }) => {
     const file = words.find((word) => word.endsWith('.test.ts'));
-    return Number(parent) === runnerPid && file !== undefined ? [{ pid: Number(pid), file }] : [];
+    return parent === runnerPid && file !== undefined ? [{ pid, file }] : [];
   });
 }
 
