@@ -29,15 +29,25 @@ export function openPart(place: ArchivePlace, part: { startByte: number; sizeByt
   };
 }
 
-/** The bytes of a stream from an offset to another one. */
+/** The bytes of a stream from an offset to another one. The stream is left after them, which closes a connection. */
 async function* between(stream: AsyncIterable<Uint8Array>, from: number, to: number): AsyncIterable<Uint8Array> {
+  for await (const { wanted, isLast } of parts(stream, from, to)) {
+    if (wanted.length > 0) yield wanted;
+    if (isLast) return;
+  }
+}
+
+/** The same of a file that is unpacked, which is read to its end: it fails where it is left while it is unpacked. */
+async function* within(stream: AsyncIterable<Uint8Array>, from: number, to: number): AsyncIterable<Uint8Array> {
+  for await (const { wanted } of parts(stream, from, to)) if (wanted.length > 0) yield wanted;
+}
+
+async function* parts(stream: AsyncIterable<Uint8Array>, from: number, to: number) {
   let at = 0;
   for await (const chunk of stream) {
     const wanted = chunk.subarray(Math.max(0, from - at), Math.max(0, to - at));
     at += chunk.length;
-    if (wanted.length > 0) yield wanted;
-    // Leaving the loop closes the connection.
-    if (at >= to) return;
+    yield { wanted, isLast: at >= to };
   }
 }
 
@@ -50,7 +60,7 @@ export function unzip(archive: string, member: ZipMember, target: string) {
 /** Writes a member of a .tgz archive. @returns  SHA-256 */
 export function untar(archive: string, member: TarMember & { sizeBytes: number }, target: string) {
   const unpacked: AsyncIterable<Uint8Array> = createReadStream(archive).compose(createGunzip());
-  return write(between(unpacked, member.offset, member.offset + member.sizeBytes), target);
+  return write(within(unpacked, member.offset, member.offset + member.sizeBytes), target);
 }
 
 async function write(bytes: AsyncIterable<Uint8Array>, target: string): Promise<string> {
