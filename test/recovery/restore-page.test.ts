@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -10,9 +10,13 @@ import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openService, serviceProgram, temporaryFolder } from '../fixtures/service.ts';
 
 const run = promisify(execFile);
+const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is missing. Type: apt-get install curl';
 const page = readFileSync(path.join(ROOT, 'docs/restore.md'), 'utf8');
 
-test('the nine commands of the page bring a service back from its last backup', { timeout: 180_000 }, async () => {
+test('the nine commands of the page bring a service back from its last backup', {
+  skip,
+  timeout: 180_000,
+}, async () => {
   const root = temporaryFolder();
   const port = await freePort();
   const dataDir = path.join(root, 'var/lib/verbatim');
