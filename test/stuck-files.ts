@@ -19,7 +19,7 @@ export function killStuckFiles(runnerPid: number, afterMs: number): Disposable {
     firstSeenMs = new Map(files.map(({ key }) => [key, firstSeenMs.get(key) ?? nowMs]));
     for (const { pid, file, key } of files) {
       if (nowMs - firstSeenMs.get(key)! < afterMs) continue;
-      process.stderr.write(`✖ ${file} hangs: it was killed after ${Math.round(afterMs / 1000)} s\n`);
+      process.stderr.write(`${file} hangs: it was killed after ${Math.round(afterMs / 1000)} s\n`);
       kill(pid);
     }
   }, CHECK_EVERY_MS);
