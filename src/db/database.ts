@@ -270,6 +270,11 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
+/** Whether the server gave a statement up that lasted too long: the rows that it needs are locked, or it is overloaded. */
+export function isStatementTimeout(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '57014';
+}
+
 /** Logs that an activity, such as `claiming jobs`, failed: as a warning while the database is away, which heals. */
 export function logFailure(log: Log, err: unknown, activity: string, fields: Record<string, unknown> = {}): void {
   if (isDatabaseAway(err)) log.warn({ ...fields, err }, `${activity} failed: the database is unavailable`);

@@ -134,10 +134,18 @@ const DELIVERY_BUGS: StoreBug[] = [
   {
     name: 'attempts start while nothing can be recorded',
     file: 'src/webhooks/deliveries/recording/recorder.ts',
-    original: 'this.#isStalled = isDatabaseAway(error);',
-    changed: 'this.#isStalled = false;',
+    original: 'this.#isAway = isDatabaseAway(error) && !isStatementTimeout(error);\n      if',
+    changed: 'if',
     test: 'src/webhooks/deliveries/worker.test.ts',
     title: 'what becomes due while nothing can be recorded',
+  },
+  {
+    name: 'a shard without records goes on sending',
+    file: 'src/webhooks/deliveries/recording/recorder.ts',
+    original: 'this.#setStalled(shard, isDatabaseAway(error));',
+    changed: '',
+    test: 'src/webhooks/deliveries/recording/recorder.test.ts',
+    title: 'a webhook that is locked stalls its own shard only',
   },
   {
     name: 'rows that are committed late are found a second later',

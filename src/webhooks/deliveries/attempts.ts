@@ -92,7 +92,7 @@ export class Attempts {
 
   #mayStart(): boolean {
     const { ownership, recorder } = this.#parts;
-    return !this.#isStopping && !recorder.isStalled && recorder.size < MAX_UNRECORDED && ownership.isTrusted();
+    return !this.#isStopping && !recorder.isAway && recorder.size < MAX_UNRECORDED && ownership.isTrusted();
   }
 
   #begin(delivery: WaitingDelivery): void {

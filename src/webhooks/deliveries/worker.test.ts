@@ -426,13 +426,17 @@ test('what becomes due while nothing can be recorded starts afterwards, and no t
   await using environment = await openDeliverers();
   const { fixture, account, receiver } = environment;
   const [tries, shortSleeps] = [{ failed: 0, fails: true }, { count: 0 }];
+  const breaks = () => {
+    tries.failed++;
+    throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+  };
   const db: Database = {
     ...fixture.db,
     async rows<Row>(statement: Statement) {
       if (!tries.fails || !statement.name?.startsWith('finish-')) return await fixture.db.rows<Row>(statement);
-      tries.failed++;
-      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+      return breaks();
     },
+    transaction: async (work, options) => (tries.fails ? breaks() : await fixture.db.transaction(work, options)),
   };
   const clock: Clock = {
     ...systemClock,

@@ -86,7 +86,10 @@ class Deliverer {
     });
     this.#ownership = ownership;
     this.#drops = new Drops({ ...runtime, scheduler, ownership });
-    this.#recorder = new Recorder(runtime, (streak) => this.#applyStreak(streak));
+    this.#recorder = new Recorder(runtime, {
+      streak: (streak) => this.#applyStreak(streak),
+      stall: (shard, isStalled) => scheduler.hold(shard, isStalled),
+    });
     const parts: DelivererParts = {
       ...runtime,
       monotonicMs,

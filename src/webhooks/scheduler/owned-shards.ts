@@ -1,5 +1,7 @@
 type Shard = {
   isOwned: boolean;
+  /** Nothing starts: results cannot be recorded. */
+  isHeld: boolean;
   /** Answers of reads up to this number are from before the process owned the shard. */
   ownedAfterRead: number;
   unsettled: number;
@@ -12,8 +14,8 @@ export class OwnedShards {
   readonly #shards = new Map<number, Shard>();
 
   add(shard: number, lastRead: number): void {
-    const { unsettled, webhooks } = this.#shards.get(shard) ?? { unsettled: 0, webhooks: new Set() };
-    this.#shards.set(shard, { isOwned: true, ownedAfterRead: lastRead, unsettled, webhooks });
+    const known = this.#shards.get(shard) ?? { isHeld: false, unsettled: 0, webhooks: new Set() };
+    this.#shards.set(shard, { ...known, isOwned: true, ownedAfterRead: lastRead });
   }
 
   /** No longer accepts rows of the shard. */
@@ -22,6 +24,16 @@ export class OwnedShards {
     if (!removed) return;
     removed.isOwned = false;
     this.#deleteIfIdle(shard, removed);
+  }
+
+  /** For a shard with unsettled attempts only. */
+  hold(shard: number, isHeld: boolean): void {
+    const held = this.#shards.get(shard);
+    if (held) held.isHeld = isHeld;
+  }
+
+  isHeld(shard: number): boolean {
+    return this.#shards.get(shard)?.isHeld ?? false;
   }
 
   isOwned(shard: number): boolean {

@@ -21,7 +21,7 @@ function newScheduler(limits: ConstructorParameters<typeof Scheduler>[0] = {}) {
     const read = scheduler.beginRead();
     const result = scheduler.offer(
       { ...entry, nextAtMs: NOW_MS, ...given },
-      { id: webhookId, shard: 0, ...settings },
+      { id: webhookId, shard: given.shard ?? 0, ...settings },
       read,
     );
     scheduler.endRead(read);
@@ -73,6 +73,24 @@ test('at most 16 attempts of a webhook are in flight, and an answer frees a plac
   scheduler.settled(started[3]!.id, null, NOW_MS);
   assert.deepEqual(startAll(), []);
   assert.equal(scheduler.unsettledOf(0), 16);
+});
+
+test('nothing of a held shard starts, others start, and it goes on when it is released', () => {
+  const { scheduler, offer, startAll } = newScheduler({ inFlightPerWebhook: 1 });
+  scheduler.addShard(1, NOW_MS - 10_000);
+  offer('w1');
+  const [first] = startAll();
+  scheduler.hold(0, true);
+  for (const id of ['w1', 'w2']) offer(id);
+  offer('w3', { shard: 1 });
+  scheduler.answered(first!.id, NOW_MS);
+
+  const others = startAll().map(({ webhookId }) => webhookId);
+  scheduler.hold(0, false);
+  const released = startAll().map(({ webhookId }) => webhookId);
+
+  assert.deepEqual(others, ['w3']);
+  assert.deepEqual(released.sort(), ['w1', 'w2']);
 });
 
 test('first attempts start before retries of the same webhook, each in the order of their times', () => {

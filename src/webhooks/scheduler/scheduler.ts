@@ -40,7 +40,7 @@ export class Scheduler<E extends Entry = Entry> {
 
   constructor(limits: Partial<SchedulerLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
-    this.#order = new StartOrder(this.#limits);
+    this.#order = new StartOrder(this.#limits, (shard) => this.#shards.isHeld(shard));
   }
 
   /** The number of a read that is about to be sent. Every read must be ended. */
@@ -66,6 +66,12 @@ export class Scheduler<E extends Entry = Entry> {
   dropShard(shard: number): void {
     for (const id of this.#shards.webhooksOf(shard)) this.#removeWaiting(this.#webhooks.get(id)!);
     this.#shards.remove(shard);
+  }
+
+  /** While a shard with unsettled attempts is held, nothing of it starts. */
+  hold(shard: number, isHeld: boolean): void {
+    this.#shards.hold(shard, isHeld);
+    for (const id of this.#shards.webhooksOf(shard)) this.#update(this.#webhooks.get(id)!);
   }
 
   /** Attempts of the shard that have started and are not settled. */

@@ -10,6 +10,7 @@ import type { Entry, Item, WebhookQueue } from './webhook-queue.ts';
  */
 export class StartOrder<E extends Entry> {
   readonly #limits: StartLimits;
+  readonly #isHeld: (shard: number) => boolean;
   readonly #healthy = new Fifo<WebhookQueue<E>>();
   readonly #degraded = new Fifo<WebhookQueue<E>>();
   readonly #sleeping = new WakeHeap<WebhookQueue<E>>();
@@ -19,8 +20,10 @@ export class StartOrder<E extends Entry> {
   #degradedInFlight = 0;
   #healthyStarts = 0;
 
-  constructor(limits: StartLimits) {
+  /** @param isHeld  whether nothing may start in the shard */
+  constructor(limits: StartLimits, isHeld: (shard: number) => boolean) {
     this.#limits = limits;
+    this.#isHeld = isHeld;
   }
 
   get inFlight(): number {
@@ -135,7 +138,7 @@ export class StartOrder<E extends Entry> {
   }
 
   #hasPlace(webhook: WebhookQueue<E>): boolean {
-    return webhook.inFlight < this.#limits.inFlightPerWebhook && webhook.waiting > 0;
+    return webhook.inFlight < this.#limits.inFlightPerWebhook && webhook.waiting > 0 && !this.#isHeld(webhook.shard);
   }
 
   #ringOf(webhook: WebhookQueue<E>): Fifo<WebhookQueue<E>> {

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runtimeOn } from '../../../../test/fixtures/runtime.ts';
-import type { Database } from '../../../db/database.ts';
+import { until } from '../../../../test/fixtures/until.ts';
+import { type FixtureAccount, finishedOf, openDeliveryFixture } from '../../../../test/fixtures/webhooks/delivery.ts';
+import { type Database, openDatabase } from '../../../db/database.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { openMetrics } from '../../../platform/metrics.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 import { Recorder } from './recorder.ts';
 
 const STATEMENT_TIMEOUT_MS = 4_000;
+const ON = { streak: () => assert.fail('recorded'), stall: () => undefined };
 
 test('finish waits for one statement that times out and does not repeat it', async () => {
   let nowMs = 0;
@@ -24,7 +27,7 @@ test('finish waits for one statement that times out and does not repeat it', asy
       nowMs += ms;
     },
   };
-  const recorder = new Recorder(runtimeOn(db, { clock }), () => assert.fail('recorded'));
+  const recorder = new Recorder(runtimeOn(db, { clock }), ON);
   const end = recorder.record({ attemptId: 'dlv_x', succeeded: false, completedAt: new Date(0) } as FinishedAttempt);
 
   await recorder.finish();
@@ -39,10 +42,52 @@ test('an attempt that the database refuses to record is not counted as recorded'
   };
   const db = { rows: refused, run: refused, transaction: refused } as unknown as Database;
   const metrics = openMetrics();
-  const recorder = new Recorder(runtimeOn(db, { metrics }), () => assert.fail('recorded'));
+  const recorder = new Recorder(runtimeOn(db, { metrics }), ON);
 
   const attempt = { attemptId: 'dlv_x', succeeded: true, completedAt: new Date(0) } as FinishedAttempt;
   const end = await recorder.record(attempt);
 
   assert.deepEqual([end, (await metrics.attempts.get()).values], [{ kind: 'failed' }, []]);
 });
+
+test('a webhook that is locked stalls its own shard only', async () => {
+  await using fixture = await openDeliveryFixture();
+  const locked = await fixture.account();
+  const other = await accountOfAnotherShard(fixture, locked);
+  const webhook = await fixture.webhook(locked);
+  await fixture.webhook(other);
+  const failures: FinishedAttempt[] = [];
+  for (const account of [locked, other]) {
+    await fixture.emit(account);
+    const [due] = await fixture.due(account);
+    failures.push(finishedOf(due!, { succeeded: false }));
+  }
+  const stalls: [number, boolean][] = [];
+  const stall = (...change: [number, boolean]) => stalls.push(change);
+  const recorder = new Recorder(runtimeOn(fixture.db), { streak: () => undefined, stall });
+  const blocker = openDatabase(fixture.db.url, { maxConnections: 1 });
+
+  const { end, kinds } = await blocker.transaction(async (tx) => {
+    await tx.rows({ text: 'select from webhooks where id = $1 for update', values: [webhook.id] });
+    const [first, second] = failures.map((attempt) => recorder.record(attempt));
+    const { kind } = await second!;
+    await until('the stall', () => stalls.length > 0);
+    return { end: first!, kinds: [kind, recorder.isAway] };
+  });
+  kinds.push((await end).kind);
+  await blocker.close();
+
+  assert.deepEqual(kinds, ['recorded', false, 'recorded']);
+  assert.deepEqual(stalls, [
+    [locked.shard, true],
+    [locked.shard, false],
+  ]);
+});
+
+async function accountOfAnotherShard(
+  fixture: Awaited<ReturnType<typeof openDeliveryFixture>>,
+  { shard }: FixtureAccount,
+): Promise<FixtureAccount> {
+  const account = await fixture.account();
+  return account.shard === shard ? await accountOfAnotherShard(fixture, { id: '', shard }) : account;
+}

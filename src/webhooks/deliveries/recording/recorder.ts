@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../../db/database.ts';
+import { isDatabaseAway, isStatementTimeout } from '../../../db/database.ts';
 import type { Runtime } from '../../../db/runtime.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { Metrics } from '../../../platform/metrics.ts';
@@ -25,6 +25,13 @@ export type RecorderRuntime = Runtime & {
  */
 export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind: 'refused' } | { kind: 'failed' };
 
+type RecorderEvents = {
+  /** A webhook began or ended a series of failures, or was disabled. */
+  streak(streak: StreakChange): void;
+  /** Attempts of a shard cannot be recorded, or can again. */
+  stall(shard: number, isStalled: boolean): void;
+};
+
 // Each statement costs as much as ten of its rows.
 const GATHER_MS = 10;
 const MAX_BATCH = 500;
@@ -33,29 +40,34 @@ const TRANSACTIONS_AT_ONCE = 4;
 const RETRY_MS = 100;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
+/** What is recorded in the transactions of one shard, one after the other. */
+type ShardQueue = { pending: FinishedAttempt[]; writing: Promise<void> };
+
 /**
  * Records finished attempts: the successes that ended within 10 ms in one statement, failures and ends of streaks in
- * one transaction for each shard. Attempts that end while a batch is written form the next one. A batch whose end is
- * unknown, because the connection broke, is written again until its end is known:
- * an attempt that was recorded is then refused.
+ * one transaction for each shard. Attempts that end meanwhile form the next batch. A batch whose end is
+ * unknown, because the connection broke, is written again by each of its shards until its end is known:
+ * an attempt that was recorded is then refused. A shard that waits for a lock holds back no other one.
  */
 export class Recorder {
   readonly #runtime: RecorderRuntime;
   readonly #attemptLog: Log;
   readonly #inTurn = openSemaphore(TRANSACTIONS_AT_ONCE);
-  readonly #onStreak: (streak: StreakChange) => void;
+  readonly #on: RecorderEvents;
+  /** Those with something to record in a transaction. */
+  readonly #shards = new Map<number, ShardQueue>();
+  readonly #stalled = new Set<number>();
   #pending: FinishedAttempt[] = [];
   /** Those that are not recorded yet. */
   readonly #ends = new Map<FinishedAttempt, (end: AttemptEnd) => void>();
   #isFull = Promise.withResolvers<void>();
   #writing: Promise<void> | null = null;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
-  #isStalled = false;
+  #isAway = false;
 
-  /** @param onStreak  a webhook began or ended a series of failures, or was disabled */
-  constructor(runtime: RecorderRuntime, onStreak: (streak: StreakChange) => void) {
+  constructor(runtime: RecorderRuntime, on: RecorderEvents) {
     this.#runtime = runtime;
-    this.#onStreak = onStreak;
+    this.#on = on;
     // No redaction: the few fields hold no secrets, and searching them costs as much as writing them.
     this.#attemptLog = runtime.log.child({}, { redact: [] });
   }
@@ -74,9 +86,9 @@ export class Recorder {
     return this.#ends.size;
   }
 
-  /** The last statement failed, and is repeated: a crash now would repeat all that is sent meanwhile. */
-  get isStalled(): boolean {
-    return this.#isStalled;
+  /** The database does not respond: a crash now would repeat all that is sent meanwhile. */
+  get isAway(): boolean {
+    return this.#isAway;
   }
 
   /** Resolves when the attempt is recorded, or is not to be recorded any more. */
@@ -93,6 +105,7 @@ export class Recorder {
     this.#stoppedAtMs = this.#runtime.clock.now();
     this.#isFull.resolve();
     await this.#writing;
+    await Promise.all([...this.#shards.values()].map(({ writing }) => writing));
   }
 
   async #writeAll(): Promise<void> {
@@ -114,12 +127,28 @@ export class Recorder {
     const { db } = this.#runtime;
     // A success and a failure of one webhook are recorded together, in the order in which they ended.
     const failing = new Set(batch.flatMap(({ succeeded, webhookId }) => (succeeded ? [] : webhookId)));
-    const successes = batch.filter(({ succeeded, webhookId }) => succeeded && !failing.has(webhookId));
-    const recorded = new Set(await this.#retry(successes, () => finishSuccesses(db, successes)));
+    const successes = batch.filter(
+      ({ succeeded, webhookId, shard }) => succeeded && !failing.has(webhookId) && !this.#shards.has(shard),
+    );
+    const recorded = new Set(await this.#tryOnce(successes, () => finishSuccesses(db, successes)));
     const [done, rest] = [true, false].map((is) => batch.filter(({ deliveryId }) => recorded.has(deliveryId) === is));
     for (const attempt of done!) this.#end(attempt, { kind: 'recorded', nextAtMs: null });
-    const groups = Map.groupBy(rest!, ({ shard }) => shard);
-    await Promise.all([...groups.values()].map((attempts) => this.#inTurn(() => this.#writeWithStreaks(attempts))));
+    for (const [shard, attempts] of Map.groupBy(rest!, (attempt) => attempt.shard)) this.#add(shard, attempts);
+  }
+
+  #add(shard: number, attempts: FinishedAttempt[]): void {
+    const queue = this.#shards.get(shard);
+    if (queue) queue.pending.push(...attempts);
+    else {
+      const added = { pending: attempts, writing: Promise.resolve() };
+      this.#shards.set(shard, added);
+      added.writing = this.#writeShard(shard, added.pending);
+    }
+  }
+
+  async #writeShard(shard: number, pending: FinishedAttempt[]): Promise<void> {
+    while (pending.length > 0) await this.#writeWithStreaks(pending.splice(0, MAX_BATCH));
+    this.#shards.delete(shard);
   }
 
   async #writeWithStreaks(attempts: FinishedAttempt[]): Promise<void> {
@@ -129,7 +158,7 @@ export class Recorder {
     const result = await this.#retry(attempts, () => recordWithStreaks(db, { ...batch, now: sqlNow?.() ?? null }));
     if (result) {
       for (const streak of result.streaks) this.#reportStreak(streak);
-      for (const streak of result.streaks) this.#onStreak(streak);
+      for (const streak of result.streaks) this.#on.streak(streak);
       // A delivery may have been dropped while its attempt was in flight: the log shows the result nevertheless.
       const refused = attempts.filter(({ deliveryId }) => !result.nextAtMs.has(deliveryId));
       await this.#retry(refused, () => finishDroppedAttempts(db, refused));
@@ -147,22 +176,44 @@ export class Recorder {
 
   /** Repeats the statement while the database is away. Null when it was given up, or the database refuses it. */
   async #retry<Result>(attempts: FinishedAttempt[], statement: () => Promise<Result>): Promise<Result | null> {
-    const { clock, log } = this.#runtime;
+    const { clock } = this.#runtime;
     while (attempts.length > 0) {
-      try {
-        const result = await statement();
-        this.#isStalled = false;
-        return result;
-      } catch (error) {
-        this.#isStalled = isDatabaseAway(error);
-        const fields = { err: error, attempts: attempts.length };
-        if (!isDatabaseAway(error)) log.error(fields, 'attempts not recorded');
-        else log.warn(fields, 'attempts not recorded: the database is unavailable');
-        if (!isDatabaseAway(error) || this.#isGivenUp()) return null;
-        await clock.sleep(RETRY_MS);
-      }
+      const result = await this.#tryOnce(attempts, () => this.#inTurn(statement), attempts[0]!.shard);
+      if (result || !this.#stalled.has(attempts[0]!.shard) || this.#isGivenUp()) return result;
+      await clock.sleep(RETRY_MS);
     }
     return null;
+  }
+
+  /** Null when the statement failed. @param shard  the only one of the attempts: it is stalled until a try succeeds */
+  async #tryOnce<Result>(
+    attempts: FinishedAttempt[],
+    statement: () => Promise<Result>,
+    shard: number | null = null,
+  ): Promise<Result | null> {
+    if (attempts.length === 0) return null;
+    const { log } = this.#runtime;
+    try {
+      const result = await statement();
+      this.#isAway = false;
+      this.#setStalled(shard, false);
+      return result;
+    } catch (error) {
+      const fields = { err: error, attempts: attempts.length, ...(shard !== null && { shard }) };
+      const isNew = shard === null || !this.#stalled.has(shard);
+      this.#setStalled(shard, isDatabaseAway(error));
+      this.#isAway = isDatabaseAway(error) && !isStatementTimeout(error);
+      if (!isDatabaseAway(error)) log.error(fields, 'attempts not recorded');
+      else if (isNew) log.warn(fields, 'attempts not recorded: the database is unavailable');
+      return null;
+    }
+  }
+
+  #setStalled(shard: number | null, isStalled: boolean): void {
+    if (shard === null || this.#stalled.has(shard) === isStalled) return;
+    if (isStalled) this.#stalled.add(shard);
+    else this.#stalled.delete(shard);
+    this.#on.stall(shard, isStalled);
   }
 
   #isGivenUp(): boolean {
