@@ -11,12 +11,9 @@ const POLL_MS = 1_000;
 const MIN_ROUND_MS = 3;
 // Rows that are due soon wait in memory.
 const AHEAD_MS = 1_000;
-// A row is visible some time after its time was set, when its transaction commits. Each read goes through what was read
-// before and is not recorded yet, so only some reads look back further.
-const COMMIT_MS = 25;
-const SLOW_COMMIT_MS = 250;
-const SLOW_COMMIT_INTERVAL_MS = 50;
-// What commits later still is found by the search of all webhooks.
+// A row is visible some time after its time was set, when its transaction commits: a read upon a notification looks back
+// this far, and a poll as far as a commit may take. What commits later still is found by the search of all webhooks.
+const COMMIT_MS = 250;
 const SEARCH_MS = 60_000;
 const FOUND_LATE_MS = 2_000;
 const CONCURRENT_REFILLS = 3;
@@ -36,14 +33,11 @@ type Search = { fromMs: number } | 'missed';
 export class Reader {
   readonly #parts: DelivererParts;
   readonly #notified = new Set<number>();
-  /** Shards that were read without looking back as far as SLOW_COMMIT_MS. */
-  readonly #lookBackAt = new Set<number>();
   readonly #searches = new Map<number, Search>();
   /** The database's time before the last read of each shard. */
   readonly #readAtMs = new Map<number, number>();
   #nextRoundMs = Number.NEGATIVE_INFINITY;
   #nextPollMs = Number.NEGATIVE_INFINITY;
-  #nextLookBackMs = Number.NEGATIVE_INFINITY;
   #nextSearchMs: number;
   #isReading = false;
   #isSearching = false;
@@ -87,8 +81,7 @@ export class Reader {
   read(): number {
     if (this.#isReading || this.#isStopping) return Number.POSITIVE_INFINITY;
     const nowMs = this.#parts.monotonicMs();
-    const lookBackMs = this.#lookBackAt.size > 0 ? this.#nextLookBackMs : Number.POSITIVE_INFINITY;
-    const dueMs = this.#notified.size > 0 ? nowMs : Math.min(this.#nextPollMs, lookBackMs);
+    const dueMs = this.#notified.size > 0 ? nowMs : this.#nextPollMs;
     const waitMs = Math.max(dueMs, this.#nextRoundMs) - nowMs;
     if (waitMs > 0) return waitMs;
     this.#isReading = true;
@@ -121,17 +114,11 @@ export class Reader {
     const { ownership, databaseClock } = this.#parts;
     const isPoll = startedMs >= this.#nextPollMs;
     if (isPoll) this.#nextPollMs = startedMs + POLL_MS;
-    const looksBack = startedMs >= this.#nextLookBackMs;
-    if (looksBack) this.#nextLookBackMs = startedMs + SLOW_COMMIT_INTERVAL_MS;
-    const isRead = (shard: number) => isPoll || this.#notified.has(shard) || (looksBack && this.#lookBackAt.has(shard));
-    const shards = ownership.openShards().filter(isRead);
+    const shards = ownership.openShards().filter((shard) => isPoll || this.#notified.has(shard));
     this.#notified.clear();
-    if (looksBack) this.#lookBackAt.clear();
-    else for (const shard of shards) this.#lookBackAt.add(shard);
     if (shards.length === 0) return;
     const nowMs = databaseClock.nowMs();
-    const backMs = looksBack ? SLOW_COMMIT_MS : COMMIT_MS;
-    const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - backMs;
+    const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - COMMIT_MS;
     const fromMs = isPoll ? Math.min(readFromMs, nowMs - BOUNDS.lateCommitMs) : readFromMs;
     const count = await this.#read(shards, { fromMs, untilMs: nowMs + AHEAD_MS });
     for (const shard of shards) this.#readAtMs.set(shard, nowMs);
@@ -168,7 +155,7 @@ export class Reader {
       this.#keep(answer, read);
       const [webhook] = answer.webhooks;
       if (hasSettings) webhooks.apply(webhookId);
-      scheduler.refilled(read, answer.deliveries, webhook ?? null, databaseClock.nowMs());
+      scheduler.refilled(read, answer.deliveries, webhook ?? null);
     } catch (error) {
       scheduler.endRead(read);
       logFailure(log, error, 'reading the deliveries of a webhook');

@@ -45,7 +45,7 @@ function startsWith(settings: WebhookSettings): number {
   }));
 
   cache.apply('w1');
-  scheduler.refilled(refill!.read, rows, null, NOW_MS);
+  scheduler.refilled(refill!.read, rows, null);
 
   let starts = 0;
   while (scheduler.next(NOW_MS)) starts += 1;

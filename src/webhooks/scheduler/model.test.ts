@@ -133,7 +133,7 @@ class Model {
         const settings = rows.length > 0 ? this.#settingsOf(webhookId) : null;
         return () => {
           if (isBroken) this.#scheduler.endRead(read);
-          else this.#scheduler.refilled(read, rows, settings && this.#keep(settings, read), this.#nowMs);
+          else this.#scheduler.refilled(read, rows, settings && this.#keep(settings, read));
         };
       };
       this.#reads.push({ run });

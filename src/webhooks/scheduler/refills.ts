@@ -22,8 +22,6 @@ export type RefillRequest = {
 // a little, and one per second looks back as far as the reader does.
 const LOOK_BACK_MS = 250;
 const LOOK_BACK_INTERVAL_MS = 1_000;
-// After a slower answer the reader's own look-back may no longer reach what was committed since.
-const MAX_REFILL_MS = 5_000;
 // Rows that are due soon may have been forgotten too, so a refill looks further ahead than the reader.
 const LOOK_AHEAD_MS = 2_000;
 
@@ -112,7 +110,7 @@ export class Refills<E extends Entry> {
     { read, limit, nowMs }: { read: number; limit: number; nowMs: number },
   ): RefillRequest {
     const spill = webhook.spill!;
-    spill.refill = { read, limit, sentAtMs: nowMs, forgottenMs: Number.POSITIVE_INFINITY };
+    spill.refill = { read, limit, forgottenMs: Number.POSITIVE_INFINITY };
     this.#open.set(read, webhook);
     return {
       read,
@@ -135,18 +133,14 @@ export class Refills<E extends Entry> {
    * Ends a refill. It leaves no cursor only if it brought fewer rows than asked and none was forgotten since it began.
    * @param rows  how many came, and the time of the last; null when the read failed
    */
-  end(read: number, rows: { count: number; lastMs: number; nowMs: number } | null): void {
+  end(read: number, rows: { count: number; lastMs: number } | null): void {
     const webhook = this.webhookOf(read);
     this.#open.delete(read);
     if (!webhook) return;
     const spill = webhook.spill!;
-    const { limit, sentAtMs, forgottenMs } = spill.refill!;
+    const { limit, forgottenMs } = spill.refill!;
     spill.refill = null;
-    if (rows) {
-      const isSlow = rows.nowMs - sentAtMs > MAX_REFILL_MS;
-      const endMs = isSlow ? sentAtMs - LOOK_BACK_MS : Number.POSITIVE_INFINITY;
-      spill.fromMs = Math.min(rows.count < limit ? endMs : rows.lastMs, forgottenMs);
-    }
+    if (rows) spill.fromMs = Math.min(rows.count < limit ? Number.POSITIVE_INFINITY : rows.lastMs, forgottenMs);
     if (spill.fromMs === Number.POSITIVE_INFINITY) this.clear(webhook);
     else this.update(webhook);
   }

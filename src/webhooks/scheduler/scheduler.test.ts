@@ -242,7 +242,7 @@ test('1,000,000 pending of one webhook and 5,000 webhooks with backlogs take at 
       const rows: Entry[] = [];
       for (let i = Math.max(backlog.first, Math.ceil(fromMs * 1_000)); i < size && rows.length < limit; i++)
         if (!settled.has(`${webhookId}/${i}`) && !known.includes(`${webhookId}/${i}`)) rows.push(row(webhookId, i));
-      scheduler.refilled(read, rows, settings(webhookId), NOW_MS);
+      scheduler.refilled(read, rows, settings(webhookId));
       assert.ok(scheduler.sizes().entries <= 20_000);
     }
     for (let entry = scheduler.next(NOW_MS); entry; entry = scheduler.next(NOW_MS)) {
@@ -270,7 +270,7 @@ test('a webhook with many rows of one time is refilled while its results wait to
       const row = { shard: 0, webhookId: 'w1', eventId: 'e', attempt: 1, attemptId: 'a', nextAtMs: NOW_MS };
       const unknown = rows.filter((id) => !known.includes(id));
       const answer = unknown.slice(0, limit).map((id) => ({ ...row, id }));
-      scheduler.refilled(read, answer, { id: 'w1', shard: 0, ...HEALTHY }, NOW_MS);
+      scheduler.refilled(read, answer, { id: 'w1', shard: 0, ...HEALTHY });
     }
   }
   assert.equal(started.size, 300);

@@ -231,7 +231,7 @@ export class Scheduler<E extends Entry = Entry> {
   }
 
   /** Takes the answer of a refill. @param settings  null without rows */
-  refilled(read: number, entries: E[], settings: StartSettings | null, nowMs: number): void {
+  refilled(read: number, entries: E[], settings: StartSettings | null): void {
     const webhook = this.#refills.webhookOf(read);
     if (settings) this.setWebhook(settings, read);
     for (const entry of webhook ? entries : []) {
@@ -239,7 +239,7 @@ export class Scheduler<E extends Entry = Entry> {
       if (webhook!.state === 'active') this.#admit(webhook!, newItem(entry, read));
       else this.#refills.spill(webhook!, entry.nextAtMs);
     }
-    this.#refills.end(read, { count: entries.length, lastMs: entries.at(-1)?.nextAtMs ?? 0, nowMs });
+    this.#refills.end(read, { count: entries.length, lastMs: entries.at(-1)?.nextAtMs ?? 0 });
     this.#reads.end(read);
     if (webhook) this.#update(webhook);
   }

@@ -45,7 +45,7 @@ export type Spill = {
   /** Each of them is due at this time or later. */
   fromMs: number;
   /** The refill in progress. Those that were forgotten since it began are due at `forgottenMs` or later. */
-  refill: { read: number; limit: number; sentAtMs: number; forgottenMs: number } | null;
+  refill: { read: number; limit: number; forgottenMs: number } | null;
   /** Time of the last refill that looked back the long way. */
   lookedBackAtMs: number;
 };
