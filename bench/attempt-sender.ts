@@ -27,8 +27,6 @@ const options = {
   headerReader: openHeaderReader(openSecretBox(SECRETS_KEY)),
   clock: systemClock,
   headerNames: serviceHeaderNames('X-Service-'),
-  retryDelaysMs: [0, 30_000, 300_000, 1_800_000],
-  random: Math.random,
 };
 const body = readFileSync(bodyFile);
 const attempts = Array.from({ length: WEBHOOKS }, () => sampleAttempt(url, body));

@@ -270,7 +270,7 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-/** Whether the server gave a statement up that lasted too long: the rows that it needs are locked, or it is overloaded. */
+/** Whether the server ended a statement that lasted too long: its rows are locked, or the server is overloaded. */
 export function isStatementTimeout(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '57014';
 }

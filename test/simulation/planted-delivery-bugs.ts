@@ -7,8 +7,8 @@ import { changeMethod, changesOf, type PlantedBug } from './planted-bug.ts';
 const streakStore = changesOf<typeof import('../../src/webhooks/deliveries/recording/streak-store.ts')>(
   'src/webhooks/deliveries/recording/streak-store.ts',
 );
-const streaks = changesOf<typeof import('../../src/webhooks/deliveries/recording/streaks.ts')>(
-  'src/webhooks/deliveries/recording/streaks.ts',
+const streaks = changesOf<typeof import('../../src/webhooks/deliveries/recording/follow-attempts.ts')>(
+  'src/webhooks/deliveries/recording/follow-attempts.ts',
 );
 const successStore = changesOf<typeof import('../../src/webhooks/deliveries/recording/success-store.ts')>(
   'src/webhooks/deliveries/recording/success-store.ts',
@@ -251,7 +251,9 @@ export const DELIVERY_BUGS: PlantedBug[] = [
       streaks({
         recordWithStreaks: (original) => (db, batch) =>
           original(db, batch).catch(() => ({
-            nextAtMs: new Map(batch.attempts.map(({ deliveryId }) => [deliveryId, null])),
+            followed: new Map(
+              batch.attempts.map(({ deliveryId }) => [deliveryId, { follows: 'end', retryAfterMs: null, next: null }]),
+            ),
             streaks: [],
           })),
       }),
@@ -282,19 +284,14 @@ export const DELIVERY_BUGS: PlantedBug[] = [
           ),
       }),
     ],
-    test: 'src/webhooks/deliveries/recording/streaks.test.ts',
+    test: 'src/webhooks/deliveries/recording/follow-attempts.test.ts',
   },
   {
     name: 'a retry does not wait',
     changes: [
       streaks({
-        recordWithStreaks: (original) => (db, batch) => {
-          const attempts = batch.attempts.map((attempt) => ({
-            ...attempt,
-            retryAfterMs: attempt.retryAfterMs === null ? null : 0,
-          }));
-          return original(db, { ...batch, attempts });
-        },
+        recordWithStreaks: (original) => (db, batch) =>
+          original(db, { ...batch, delaysMs: batch.delaysMs.map(() => 0) }),
       }),
     ],
   },

@@ -7,13 +7,11 @@ import type { DelivererParts } from './deliverer-parts.ts';
 import { postponeDelivery, type WaitingDelivery } from './due-store.ts';
 import { MissingParts } from './missing-parts.ts';
 import type { FinishedAttempt } from './recording/finished-attempt.ts';
-import type { AttemptEnd, Recorder } from './recording/recorder.ts';
+import type { NextAttempt } from './recording/follow-attempts.ts';
+import type { Recorder } from './recording/recorder.ts';
 import { type Attempt, type SendOptions, sendAttempt } from './send.ts';
 
 type AttemptsParts = DelivererParts & { recorder: Recorder; sendOptions: SendOptions };
-
-/** The next attempt of a delivery. */
-type Next = Pick<WaitingDelivery, 'attempt' | 'attemptId' | 'nextAtMs'>;
 
 // Results that wait for their record are sent again after a crash.
 const MAX_UNRECORDED = 8_192;
@@ -203,7 +201,7 @@ export class Attempts {
   async #record(result: FinishedAttempt): Promise<void> {
     const { deliveryId: id, shard, webhookId } = result;
     const end = await this.#parts.recorder.record(result);
-    this.#settle({ id, shard }, nextOf(result, end));
+    this.#settle({ id, shard }, end.kind === 'recorded' ? end.next : null);
     if (end.kind === 'refused') await this.#readAgain({ id: webhookId, shard });
   }
 
@@ -218,17 +216,11 @@ export class Attempts {
     wake();
   }
 
-  #settle({ id, shard }: { id: string; shard: number }, next: Next | null): void {
+  #settle({ id, shard }: { id: string; shard: number }, next: NextAttempt | null): void {
     const { scheduler, databaseClock, ownership, wake } = this.#parts;
     const retry = next && { attempt: next.attempt, attemptId: next.attemptId, nextAtMs: next.nextAtMs };
     scheduler.settled(id, retry, databaseClock.nowMs());
     ownership.recorded(shard);
     wake();
   }
-}
-
-/** Null without a next attempt. */
-function nextOf({ attempt, nextAttemptId }: FinishedAttempt, end: AttemptEnd): Next | null {
-  if (end.kind !== 'recorded' || end.nextAtMs === null || nextAttemptId === null) return null;
-  return { attempt: attempt + 1, attemptId: nextAttemptId, nextAtMs: end.nextAtMs };
 }

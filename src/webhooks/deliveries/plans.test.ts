@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { countRowsRead } from '../../../test/fixtures/database/rows-read.ts';
-import { DISABLE_BOUNDS, finishedOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import { DISABLE_BOUNDS, finishedOf, openDeliveryFixture, RETRIES } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openDatabase, type Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { dropWaiting } from './drop-store.ts';
 import { findWebhooksDue, readBodies, readDue, readDueOfWebhook } from './due-store.ts';
 import type { FinishedAttempt } from './recording/finished-attempt.ts';
-import { recordWithStreaks } from './recording/streaks.ts';
+import { recordWithStreaks } from './recording/follow-attempts.ts';
 import { finishSuccesses } from './recording/success-store.ts';
 import type { Attempt } from './send.ts';
 
@@ -27,7 +27,7 @@ const CASES: Record<string, Case> = {
   'recording failures': (sql, _, attempts) =>
     recordWithStreaks(
       { transaction: (work) => work(sql) },
-      { attempts: finishedOfAll(attempts, false), ...DISABLE_BOUNDS },
+      { attempts: finishedOfAll(attempts, false), ...DISABLE_BOUNDS, ...RETRIES },
     ),
   'reading what is due': (sql, { shard }) =>
     readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [], known: [] }),

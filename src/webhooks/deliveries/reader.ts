@@ -11,8 +11,8 @@ const POLL_MS = 1_000;
 const MIN_ROUND_MS = 3;
 // Rows that are due soon wait in memory.
 const AHEAD_MS = 1_000;
-// A row is visible some time after its time was set, when its transaction commits: a read upon a notification looks back
-// this far, and a poll as far as a commit may take. What commits later still is found by the search of all webhooks.
+// A row is visible when its transaction commits, some time after its time was set. A read upon a notification looks
+// back this far, a poll as far as a commit may take. What commits later still is found by the search of all webhooks.
 const COMMIT_MS = 250;
 const SEARCH_MS = 60_000;
 const FOUND_LATE_MS = 2_000;

@@ -1,11 +1,11 @@
-import { type Clock, makeId } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { VERSION } from '../../platform/installation.ts';
 import { NO_TRACER, type Span, type Tracer } from '../../platform/tracing/tracer.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
 import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { includedBody } from '../../rules/webhooks/included-body.ts';
 import { redacted, withoutServiceHeaders } from '../../rules/webhooks/own-headers.ts';
-import { delayBeforeAttemptMs, retryAfterOf } from '../../rules/webhooks/retry-schedule.ts';
+import { retryAfterOf } from '../../rules/webhooks/retry-schedule.ts';
 import type { PostReport, Sending } from '../http-client/attempt.ts';
 import type { Poster } from '../http-client/post.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
@@ -31,9 +31,6 @@ export type SendOptions = {
   /** Absent: no spans. */
   tracer?: Tracer | undefined;
   headerNames: HeaderNames;
-  retryDelaysMs: readonly number[];
-  /** In [0, 1). */
-  random: () => number;
 };
 
 const USER_AGENT = `Verbatim/${VERSION}`;
@@ -153,13 +150,10 @@ function finish(
   { delivery, webhook, epoch }: Attempt,
   loggedHeaders: Record<string, string>,
   report: PostReport,
-  { clock, retryDelaysMs, random }: SendOptions,
+  { clock }: SendOptions,
 ): FinishedAttempt {
   const outcome = classifyPost(report.result);
   const succeeded = outcome.kind === 'succeeded';
-  const askedMs = askedDelayMs(report, clock.now());
-  const next = { attempt: delivery.attempt + 1, delaysMs: retryDelaysMs, random: random(), askedMs };
-  const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);
   return {
     shard: delivery.shard,
     epoch,
@@ -174,8 +168,7 @@ function finish(
     url: webhook.url,
     attempt: delivery.attempt,
     succeeded,
-    retryAfterMs,
-    nextAttemptId: retryAfterMs === null ? null : makeId('dlv', clock),
+    askedMs: succeeded ? null : askedDelayMs(report, clock.now()),
     responseStatus: report.result.kind === 'answered' ? report.result.status : null,
     errorReason: succeeded ? null : outcome.reason,
     errorMessage: succeeded ? null : outcome.message,

@@ -16,8 +16,8 @@ import type { DelivererMetrics, DelivererParts } from './deliverer-parts.ts';
 import { Drops } from './drops.ts';
 import type { WaitingDelivery } from './due-store.ts';
 import { Reader } from './reader.ts';
+import type { StreakChange } from './recording/follow-attempts.ts';
 import { Recorder, type RecorderRuntime } from './recording/recorder.ts';
-import type { StreakChange } from './recording/streaks.ts';
 import { type SendOptions, serviceHeaderNames } from './send.ts';
 import { WebhookCache } from './webhook-cache.ts';
 
@@ -32,7 +32,6 @@ export type DelivererRuntime = SecretsRuntime &
     askNameServers?: AskNameServers;
     /** Time in ms that does not jump; default: performance.now. */
     monotonicMs?: () => number;
-    random?: () => number;
     /** Name of this process, by which its parent sets its shards free when it has ended. */
     holder?: string | null;
   };
@@ -191,7 +190,6 @@ function sendOptionsOf({
   lookup,
   askNameServers,
   secretBox,
-  random,
   tracer,
 }: DelivererRuntime): SendOptions {
   const timeoutMs = config.webhookTimeoutMs;
@@ -210,7 +208,5 @@ function sendOptionsOf({
     clock,
     tracer,
     headerNames: serviceHeaderNames(config.webhookHeaderPrefix),
-    retryDelaysMs: config.webhookRetryDelaysMs,
-    random: random ?? Math.random,
   };
 }

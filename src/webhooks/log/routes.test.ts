@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finishedOf } from '../../../test/fixtures/webhooks/delivery.ts';
+import { finishedOf, RETRIES } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import type { Sql, Statement } from '../../db/database.ts';
 import type { FinishedAttempt } from '../deliveries/recording/finished-attempt.ts';
-import { recordWithStreaks } from '../deliveries/recording/streaks.ts';
+import { recordWithStreaks } from '../deliveries/recording/follow-attempts.ts';
 import { listAttemptsOf } from '../events/log-store.ts';
 import { showAttempt } from '../events/routes.ts';
 import { findLogged } from './log-store.ts';
@@ -24,7 +24,7 @@ async function openEnvironment(options: Parameters<typeof openWebhookFixture>[0]
   async function attemptAll(result: Partial<FinishedAttempt>) {
     const due = await web.fixture.due(account);
     const attempts = due.map((delivery) => finishedOf(delivery, result));
-    await recordWithStreaks(db, { attempts, disableFailures: 1000, disableMs: 0 });
+    await recordWithStreaks(db, { attempts, disableFailures: 1000, disableMs: 0, ...RETRIES });
     return attempts;
   }
   const list = async (query = '') => (await call('GET', `${path}/deliveries${query}`)).json;
@@ -51,7 +51,7 @@ test('the log shows attempts made and the one that waits, newest first', async (
   assert.deepEqual([made.id, made.event_id, made.response_status], [failed!.attemptId, eventId, 500]);
   assert.deepEqual(made.error, { reason: 'http_status', message: 'The receiver answered 500.' });
   assert.deepEqual(made.timings, { dns_ms: 1.5, connect_ms: null, tls_ms: null, first_byte_ms: 1, reused: true });
-  assert.equal(pending.id, failed!.nextAttemptId);
+  assert.equal(pending.id, (await environment.fixture.deliveries())[0]!.attemptId);
   assert.equal(made.next_attempt_at, pending.next_attempt_at);
   assert.deepEqual([pending.completed_at, pending.error, pending.duration_ms], [null, null, null]);
 });
@@ -182,7 +182,7 @@ test('a recovery sends what the webhook did not accept, once, however often it i
   await environment.emit();
   await environment.attemptAll({});
   const failedId = await environment.emit();
-  await environment.attemptAll({ succeeded: false, retryAfterMs: null });
+  await environment.attemptAll({ succeeded: false, attempt: 4 });
   await environment.call('PATCH', environment.path, { active: false });
   const missedId = await environment.emit();
   await environment.call('PATCH', environment.path, { active: true });

@@ -49,7 +49,7 @@ async function exhaust(fixture: Fixture, account: Account, webhookId: string, no
   await fixture.emit(account);
   const waiting = await fixture.due(account, { now: later(7_200_000) });
   const due = waiting.find(({ delivery }) => delivery.webhookId === webhookId);
-  await fixture.finish([finishedOf(due!, { succeeded: false, retryAfterMs: null })], now);
+  await fixture.finish([finishedOf(due!, { succeeded: false, attempt: 4 })], now);
 }
 
 test('an account is told of the first delivery that has used up its attempts, and again after an hour', async () => {
@@ -86,7 +86,7 @@ test('an account is told that a webhook was disabled, also without a webhook for
   await fixture.emit(account);
   const [due] = await fixture.due(account);
 
-  await fixture.finish([finishedOf(due!, { succeeded: false, retryAfterMs: 30_000 })]);
+  await fixture.finish([finishedOf(due!, { succeeded: false })]);
   const alerts = await alertsOf(fixture, account);
 
   assert.deepEqual(

@@ -3,7 +3,7 @@ import type { ATTEMPT_TABLE } from '../../events/attempt-table.ts';
 
 type Table = typeof ATTEMPT_TABLE;
 
-/** The result of one attempt, and what follows from it. */
+/** The result of one attempt. `follow-attempts.ts` decides what follows. */
 export type FinishedAttempt = ValuesOf<Table['delivery'] & Table['shown'] & Table['result'] & Table['content']> & {
   shard: number;
   /**
@@ -17,9 +17,7 @@ export type FinishedAttempt = ValuesOf<Table['delivery'] & Table['shown'] & Tabl
   traceparent: string | null;
   durationMs: number;
   succeeded: boolean;
-  /** Delay before the next attempt, from now; null when there is none. */
-  retryAfterMs: number | null;
-  /** The id of the next attempt; null when there is none. */
-  nextAttemptId: string | null;
+  /** The delay before the next attempt that the receiver asks for; null when it asks for none. */
+  askedMs: number | null;
   completedAt: Date;
 };

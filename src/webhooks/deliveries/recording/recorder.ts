@@ -6,7 +6,7 @@ import { openSemaphore } from '../../../platform/semaphore.ts';
 import { traceField } from '../../../rules/network/traceparent.ts';
 import { finishDroppedAttempts } from './dropped-attempt-store.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
-import { recordWithStreaks, type StreakChange } from './streaks.ts';
+import { type Followed, recordWithStreaks, type StreakChange } from './follow-attempts.ts';
 import { finishSuccesses } from './success-store.ts';
 
 export type RecorderRuntime = Runtime & {
@@ -16,14 +16,16 @@ export type RecorderRuntime = Runtime & {
   >;
   /** The current time for SQL statements; default: the database's clock. */
   sqlNow?: () => Date;
+  /** In [0, 1); default: Math.random. */
+  random?: () => number;
 };
 
 /**
- * The end of an attempt. `recorded`: with the time of the next attempt, null without one. `refused`: it is not to be
- * recorded any more, or was recorded by a statement whose answer was lost.
+ * The end of an attempt. `recorded`: with what follows. `refused`: it is not to be recorded any more, or was recorded
+ * by a statement whose answer was lost.
  * `failed`: it cannot be recorded, now or ever.
  */
-export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind: 'refused' } | { kind: 'failed' };
+type AttemptEnd = ({ kind: 'recorded' } & Followed) | { kind: 'refused' } | { kind: 'failed' };
 
 type RecorderEvents = {
   /** A webhook began or ended a series of failures, or was disabled. */
@@ -40,8 +42,11 @@ const TRANSACTIONS_AT_ONCE = 4;
 const RETRY_MS = 100;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
-/** What is recorded in the transactions of one shard, one after the other. */
-type ShardQueue = { pending: FinishedAttempt[]; writing: Promise<void> };
+/**
+ * What is recorded in the transactions of one shard, one after the other.
+ * `webhooks`: those of the attempts since the queue was empty.
+ */
+type ShardQueue = { pending: FinishedAttempt[]; webhooks: Set<string>; writing: Promise<void> };
 
 /**
  * Records finished attempts: the successes that ended within 10 ms in one statement, failures and ends of streaks in
@@ -128,22 +133,28 @@ export class Recorder {
     // A success and a failure of one webhook are recorded together, in the order in which they ended.
     const failing = new Set(batch.flatMap(({ succeeded, webhookId }) => (succeeded ? [] : webhookId)));
     const successes = batch.filter(
-      ({ succeeded, webhookId, shard }) => succeeded && !failing.has(webhookId) && !this.#shards.has(shard),
+      (attempt) => attempt.succeeded && !failing.has(attempt.webhookId) && !this.#isBehindOthers(attempt),
     );
     const recorded = new Set(await this.#tryOnce(successes, () => finishSuccesses(db, successes)));
     const [done, rest] = [true, false].map((is) => batch.filter(({ deliveryId }) => recorded.has(deliveryId) === is));
-    for (const attempt of done!) this.#end(attempt, { kind: 'recorded', nextAtMs: null });
+    for (const attempt of done!)
+      this.#end(attempt, { kind: 'recorded', follows: 'end', retryAfterMs: null, next: null });
     for (const [shard, attempts] of Map.groupBy(rest!, (attempt) => attempt.shard)) this.#add(shard, attempts);
   }
 
+  /** Whether it is recorded after attempts that wait in the queue of its shard. */
+  #isBehindOthers({ shard, webhookId }: FinishedAttempt): boolean {
+    return this.#stalled.has(shard) || (this.#shards.get(shard)?.webhooks.has(webhookId) ?? false);
+  }
+
   #add(shard: number, attempts: FinishedAttempt[]): void {
-    const queue = this.#shards.get(shard);
-    if (queue) queue.pending.push(...attempts);
-    else {
-      const added = { pending: attempts, writing: Promise.resolve() };
-      this.#shards.set(shard, added);
-      added.writing = this.#writeShard(shard, added.pending);
-    }
+    const known = this.#shards.get(shard);
+    const queue = known ?? { pending: [], webhooks: new Set(), writing: Promise.resolve() };
+    queue.pending.push(...attempts);
+    for (const { webhookId } of attempts) queue.webhooks.add(webhookId);
+    if (known) return;
+    this.#shards.set(shard, queue);
+    queue.writing = this.#writeShard(shard, queue.pending);
   }
 
   async #writeShard(shard: number, pending: FinishedAttempt[]): Promise<void> {
@@ -152,19 +163,20 @@ export class Recorder {
   }
 
   async #writeWithStreaks(attempts: FinishedAttempt[]): Promise<void> {
-    const { db, config, sqlNow } = this.#runtime;
+    const { db, clock, config, sqlNow, random = Math.random } = this.#runtime;
     const { webhookDisableFailures: disableFailures, webhookDisableMs: disableMs } = config;
-    const batch = { attempts, disableFailures, disableMs };
+    const delaysMs = config.webhookRetryDelaysMs;
+    const batch = { attempts, disableFailures, disableMs, delaysMs, random, clock };
     const result = await this.#retry(attempts, () => recordWithStreaks(db, { ...batch, now: sqlNow?.() ?? null }));
     if (result) {
       for (const streak of result.streaks) this.#reportStreak(streak);
       for (const streak of result.streaks) this.#on.streak(streak);
       // A delivery may have been dropped while its attempt was in flight: the log shows the result nevertheless.
-      const refused = attempts.filter(({ deliveryId }) => !result.nextAtMs.has(deliveryId));
+      const refused = attempts.filter(({ deliveryId }) => !result.followed.has(deliveryId));
       await this.#retry(refused, () => finishDroppedAttempts(db, refused));
       for (const attempt of attempts) {
-        const nextAtMs = result.nextAtMs.get(attempt.deliveryId);
-        this.#end(attempt, nextAtMs === undefined ? { kind: 'refused' } : { kind: 'recorded', nextAtMs });
+        const followed = result.followed.get(attempt.deliveryId);
+        this.#end(attempt, followed ? { kind: 'recorded', ...followed } : { kind: 'refused' });
       }
     } else if (attempts.length > 1 && !this.#isGivenUp()) {
       // One that cannot be stored must not keep the others from being recorded.
@@ -226,14 +238,15 @@ export class Recorder {
     this.#ends.delete(attempt);
   }
 
-  #report(attempt: FinishedAttempt, { kind }: AttemptEnd): void {
+  #report(attempt: FinishedAttempt, end: AttemptEnd): void {
+    const { kind } = end;
     const { metrics } = this.#runtime;
     const outcome = attempt.succeeded ? 'succeeded' : 'failed';
     if (kind !== 'failed') {
       metrics?.attempts.inc({ outcome, reason: attempt.errorReason ?? '' });
       metrics?.attemptSeconds.observe(attempt.durationMs / 1000);
     }
-    if (kind === 'recorded' && !attempt.succeeded && attempt.retryAfterMs === null) metrics?.deliveriesExhausted.inc();
+    if (kind === 'recorded' && !attempt.succeeded && end.follows === 'end') metrics?.deliveriesExhausted.inc();
     // The delivery log has each success; a line for it here would cost a tenth of the deliverer's time.
     const level = attempt.succeeded && kind === 'recorded' ? 'debug' : 'info';
     if (!this.#attemptLog.isLevelEnabled(level)) return;
@@ -251,7 +264,7 @@ export class Recorder {
       reason: attempt.errorReason,
       response_status: attempt.responseStatus,
       duration_ms: Math.round(attempt.durationMs * 1000) / 1000,
-      retry_after_ms: attempt.retryAfterMs,
+      retry_after_ms: kind === 'recorded' ? end.retryAfterMs : null,
     };
     // Superseded: the shard was lost or the delivery dropped during the attempt, so it does not count.
     const notCounted = { recorded: {}, refused: { superseded: true }, failed: { recorded: false } }[kind];

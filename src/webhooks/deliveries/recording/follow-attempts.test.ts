@@ -20,24 +20,24 @@ test('the delay of a retry starts when the failed attempt is recorded; the last 
   const now = later(1000);
   const [first] = await fixture.due(account, { now });
 
-  const failed = finishedOf(first!, { succeeded: false, retryAfterMs: 30_000 });
-  await fixture.finish([failed], now);
+  const failed = finishedOf(first!, { succeeded: false });
+  const { followed } = await fixture.finish([failed], now);
   const [waiting] = await fixture.deliveries();
   const [second] = await fixture.due(account, { now: later(40_000) });
-  const last = finishedOf(second!, { succeeded: false, retryAfterMs: null });
+  const last = finishedOf(second!, { succeeded: false, attempt: 4 });
   await fixture.finish([last]);
   const [exhausted] = await fixture.deliveries();
 
   assert.equal(waiting?.state, 'waiting');
   assert.equal(waiting.attempt, 2);
-  assert.equal(waiting.attemptId, failed.nextAttemptId);
+  assert.equal(waiting.attemptId, followed.get(failed.deliveryId)?.next?.attemptId);
   assert.equal(waiting.nextAt?.getTime(), now.getTime() + 30_000);
   assert.equal(exhausted?.state, 'exhausted');
   assert.deepEqual(
     (await fixture.attempts()).map((one) => [one['attempt'], one['status']]),
     [
       [1, 'failed'],
-      [2, 'failed'],
+      [4, 'failed'],
     ],
   );
 });
@@ -72,8 +72,8 @@ test('each attempt counts once in the streak, in the order in which they ended',
   const more = claimed.slice(4).map((one) => finishedOf(one, { succeeded: false }));
   await fixture.finish(more);
 
-  assert.equal(first.nextAtMs.size, 4);
-  assert.equal(repeated.nextAtMs.size, 0);
+  assert.equal(first.followed.size, 4);
+  assert.equal(repeated.followed.size, 0);
   const state = await fixture.webhookState(webhook.id);
   assert.equal(state.failures, 3);
   assert.ok(state.since);
@@ -89,7 +89,7 @@ test('attempts are not recorded when the shard was lost', async () => {
 
   const recorded = await fixture.finish([finishedOf(claimed!, { succeeded: false })]);
 
-  assert.deepEqual(recorded, { nextAtMs: new Map(), streaks: [] });
+  assert.deepEqual(recorded, { followed: new Map(), streaks: [] });
   assert.deepEqual(await fixture.attempts(), []);
 });
 
@@ -173,10 +173,10 @@ test('a delivery that is dropped while its failed attempt is recorded does not c
     while (!(await isSomebodyBlocked(tx)));
     return { finishing };
   });
-  const { nextAtMs } = await finished.finishing;
+  const { followed } = await finished.finishing;
   await other.close();
 
-  assert.equal(nextAtMs.size, 0);
+  assert.equal(followed.size, 0);
   assert.equal((await fixture.webhookState(webhook.id)).failures, 0);
 });
 
