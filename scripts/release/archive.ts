@@ -49,10 +49,16 @@ export async function completeArchive(place: string, packages: DebianPackage[]):
   await pullShippedModels(path.join(server, 'assets/models'));
   const options = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
   execFileSync('npm', ['ci', ...options], { cwd: server, stdio: ['ignore', 'ignore', 'inherit'] });
+  removeUnloaded(path.join(server, 'node_modules'));
   const node = path.resolve(process.execPath, '../..');
   for (const file of ['bin/node', 'LICENSE']) fs.cpSync(path.join(node, file), path.join(place, 'node', file));
   fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(place, 'LICENSE'));
   fs.writeFileSync(path.join(place, 'verbatim'), STARTER, { mode: 0o755 });
   const components = [nodeComponent(process.versions.node), ...packages.map(debianComponent)];
   fs.writeFileSync(path.join(place, 'sbom.cdx.json'), billOfMaterials(server, components));
+}
+
+/** Removes what only a compiler or a debugger reads. */
+function removeUnloaded(folder: string): void {
+  for (const file of fs.globSync(path.join(folder, '**/*.{map,d.ts,d.mts,d.cts}'))) fs.rmSync(file);
 }
