@@ -136,8 +136,8 @@ const DELIVERY_BUGS: StoreBug[] = [
     file: 'src/webhooks/deliveries/recording/recorder.ts',
     original: 'this.#isAway = isDatabaseAway(error) && !isStatementTimeout(error);\n      if',
     changed: 'if',
-    test: 'src/webhooks/deliveries/worker.test.ts',
-    title: 'what becomes due while nothing can be recorded',
+    test: 'src/webhooks/deliveries/recording/recorder.test.ts',
+    title: 'while the connection is lost',
   },
   {
     name: 'a shard without records goes on sending',

@@ -61,8 +61,8 @@ async function findEntries(admin: Sql): Promise<Map<string, Entries>> {
 }
 
 /**
- * The cost in the job follows from its end state and from the pieces stored before. A piece without text has no row, or one
- * without segments: it counts by what the job says was transcribed.
+ * The cost in the job follows from its end state and from the pieces stored before. A piece without text has no row, or
+ * one without segments: it counts by what the job says was transcribed.
  */
 function checkPrice(id: string, changes: Change[], pieces: Change[], report: Report): void {
   const end = changes.find(({ before, after }) => before && after && !before.completed_at && after.completed_at);

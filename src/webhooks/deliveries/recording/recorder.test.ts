@@ -50,6 +50,18 @@ test('an attempt that the database refuses to record is not counted as recorded'
   assert.deepEqual([end, (await metrics.attempts.get()).values], [{ kind: 'failed' }, []]);
 });
 
+test('while the connection is lost, attempts of no shard may start', async () => {
+  const lost = async () => {
+    throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+  };
+  const recorder = new Recorder(runtimeOn({ rows: lost, run: lost, transaction: lost } as unknown as Database), ON);
+
+  const end = recorder.record({ attemptId: 'dlv_x', succeeded: true, completedAt: new Date(0) } as FinishedAttempt);
+  await recorder.finish();
+
+  assert.deepEqual([(await end).kind, recorder.isAway], ['failed', true]);
+});
+
 test('a webhook that is locked stalls its own shard only', async () => {
   await using fixture = await openDeliveryFixture();
   const locked = await fixture.account();
