@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { fetchModels } from '../test/fixtures/fetch-models.ts';
 import { openService, type TestService } from '../test/fixtures/service.ts';
 import { SPEECH_MODEL } from '../test/fixtures/speech-model.ts';
 import { openDeliveryFixture, type Watcher } from './delivery-fixture.ts';
@@ -50,6 +51,7 @@ const ENV = {
   WEBHOOK_RETRY_DELAYS: '0,5,15,30',
 };
 
+if (values.engine === 'speech') await fetchModels(new AbortController().signal);
 await using fixture = await openDeliveryFixture();
 const watcher = await fixture.openWatcher();
 await using service = await openService({

@@ -4,10 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { startEmbedded } from '../src/db/embedded/server.ts';
-import { isPulled } from '../src/models/folder.ts';
-import { pullModel } from '../src/models/pull/pull.ts';
-import { localModels, modelOrigins } from '../src/models/sources/origins.ts';
 import { startOutside } from './fixtures/database/outside-postgres.ts';
+import { fetchModels } from './fixtures/fetch-models.ts';
 import { killStuckFiles } from './stuck-files.ts';
 
 // The test command: starts the databases that the tests need, runs node:test over the tree or over the files named, and
@@ -60,15 +58,8 @@ function temporaryRoot(): string {
 
 /** The folder of the models that tests with real speech use; null, after a sentence, where they cannot be fetched. */
 async function pullModels(): Promise<string | null> {
-  const modelsDir = localModels().cache;
-  const origins = modelOrigins({ hubUrl: 'https://huggingface.co' });
   try {
-    for (const name of ['moonshine-tiny', 'silero-vad']) {
-      if (await isPulled(modelsDir, name)) continue;
-      process.stderr.write(`Fetching ${name} for the tests …\n`);
-      await pullModel(name, { modelsDir, origins, signal: interrupted.signal });
-    }
-    return modelsDir;
+    return await fetchModels(interrupted.signal);
   } catch (error) {
     process.stderr.write(`Tests with real speech are skipped: ${(error as Error).message}\n`);
     return null;
