@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { STREAMING_TONE_MODEL, TONE_MODEL } from '../test/fixtures/audio/test-audio.ts';
+import { fetchModels } from '../test/fixtures/fetch-models.ts';
 import { openService, type ServiceAccount, type TestService } from '../test/fixtures/service.ts';
 import { SPEECH_MODEL } from '../test/fixtures/speech-model.ts';
 import { startServiceDatabase } from './database.ts';
@@ -49,6 +50,7 @@ if (isWanted('few')) {
   await measureFew('by agreement', TONE_MODEL, { partial: '<= 900', final: 400 });
 }
 if (isWanted('jobs')) {
+  await fetchModels(new AbortController().signal);
   await measureBesideJobs('streamed', STREAMING_TONE_MODEL, { partial: '<= 220, <= 400', final: 700 });
   await measureBesideJobs('by agreement', TONE_MODEL, { partial: '<= 900', final: 900 });
 }

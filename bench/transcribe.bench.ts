@@ -7,6 +7,7 @@ import { cutPieces } from '../src/audio/split.ts';
 import { type Engine, type Pcm, SAMPLE_RATE } from '../src/engines/engine.ts';
 import { openEngine } from '../src/engines/registry/open.ts';
 import { openLog } from '../src/platform/log.ts';
+import { fetchModels } from '../test/fixtures/fetch-models.ts';
 import { openService, type TestService, temporaryFolder } from '../test/fixtures/service.ts';
 import { SPEECH_MODEL } from '../test/fixtures/speech-model.ts';
 import { startServiceDatabase } from './database.ts';
@@ -21,6 +22,7 @@ const sample = wavSamples(readFileSync(new URL('../assets/speech/librivox-0890.w
 const shortFiles = Array.from({ length: Math.ceil(SECONDS / (sample.length / SAMPLE_RATE)) }, () => sample);
 const longFile = repeated(sample, SECONDS * SAMPLE_RATE);
 
+await fetchModels(new AbortController().signal);
 const alone = await engineAlone();
 const served = await throughService();
 report('short files: service ÷ engine alone', ratio(served.short, alone.short), '>= 0.95');
