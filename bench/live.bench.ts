@@ -50,7 +50,7 @@ if (isWanted('few')) {
   await measureFew('by agreement', TONE_MODEL, { partial: '<= 900', final: 400 });
 }
 if (isWanted('jobs')) {
-  await fetchModels(new AbortController().signal);
+  await fetchModels();
   await measureBesideJobs('streamed', STREAMING_TONE_MODEL, { partial: '<= 220, <= 400', final: 700 });
   await measureBesideJobs('by agreement', TONE_MODEL, { partial: '<= 900', final: 900 });
 }

@@ -51,7 +51,7 @@ const ENV = {
   WEBHOOK_RETRY_DELAYS: '0,5,15,30',
 };
 
-if (values.engine === 'speech') await fetchModels(new AbortController().signal);
+if (values.engine === 'speech') await fetchModels();
 await using fixture = await openDeliveryFixture();
 const watcher = await fixture.openWatcher();
 await using service = await openService({

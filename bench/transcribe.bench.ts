@@ -22,7 +22,7 @@ const sample = wavSamples(readFileSync(new URL('../assets/speech/librivox-0890.w
 const shortFiles = Array.from({ length: Math.ceil(SECONDS / (sample.length / SAMPLE_RATE)) }, () => sample);
 const longFile = repeated(sample, SECONDS * SAMPLE_RATE);
 
-await fetchModels(new AbortController().signal);
+await fetchModels();
 const alone = await engineAlone();
 const served = await throughService();
 report('short files: service ÷ engine alone', ratio(served.short, alone.short), '>= 0.95');

@@ -138,6 +138,6 @@ test(
     await isolated.stop();
 
     assert.match(isolated.output, SPOKEN);
-    assert.deepEqual(fs.globSync(path.join(archive, 'server/node_modules/**/*.{map,d.ts}')), []);
+    assert.deepEqual(fs.globSync(path.join(archive, 'server/node_modules/**/*.{map,d.ts,d.mts,d.cts}')), []);
   },
 );

@@ -7,7 +7,7 @@ import { changeMethod, changesOf, type PlantedBug } from './planted-bug.ts';
 const streakStore = changesOf<typeof import('../../src/webhooks/deliveries/recording/streak-store.ts')>(
   'src/webhooks/deliveries/recording/streak-store.ts',
 );
-const streaks = changesOf<typeof import('../../src/webhooks/deliveries/recording/follow-attempts.ts')>(
+const followAttempts = changesOf<typeof import('../../src/webhooks/deliveries/recording/follow-attempts.ts')>(
   'src/webhooks/deliveries/recording/follow-attempts.ts',
 );
 const successStore = changesOf<typeof import('../../src/webhooks/deliveries/recording/success-store.ts')>(
@@ -78,7 +78,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
       successStore({
         finishSuccesses: (original) => async (sql, attempts) => original(sql, await withCurrentEpochs(sql, attempts)),
       }),
-      streaks({
+      followAttempts({
         recordWithStreaks: (original) => async (db, batch) =>
           original(db, {
             ...batch,
@@ -248,7 +248,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
         finishSuccesses: (original) => (sql, attempts) =>
           original(sql, attempts).catch(() => attempts.map(({ deliveryId }) => deliveryId)),
       }),
-      streaks({
+      followAttempts({
         recordWithStreaks: (original) => (db, batch) =>
           original(db, batch).catch(() => ({
             followed: new Map(
@@ -289,7 +289,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   {
     name: 'a retry does not wait',
     changes: [
-      streaks({
+      followAttempts({
         recordWithStreaks: (original) => (db, batch) =>
           original(db, { ...batch, delaysMs: batch.delaysMs.map(() => 0) }),
       }),

@@ -52,7 +52,8 @@ type ShardQueue = { pending: FinishedAttempt[]; webhooks: Set<string>; writing: 
  * Records finished attempts: the successes that ended within 10 ms in one statement, failures and ends of streaks in
  * one transaction for each shard. Attempts that end meanwhile form the next batch. A batch whose end is
  * unknown, because the connection broke, is written again by each of its shards until its end is known:
- * an attempt that was recorded is then refused. A shard that waits for a lock holds back no other one.
+ * an attempt that was recorded is then refused. A shard that waits for a lock holds back no other one; four at once
+ * hold back the failures of the others until their statements time out.
  */
 export class Recorder {
   readonly #runtime: RecorderRuntime;
