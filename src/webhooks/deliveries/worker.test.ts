@@ -533,8 +533,9 @@ for (const { title, isNotified } of [
     await using environment = await openDeliverers({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
     const { fixture, account, receiver } = environment;
     const clock = adjustableClock();
-    const deliverer = await environment.start([], { monotonicMs: clock.monotonicMs });
     for (let i = 0; i < 17; i++) await fixture.emit(account);
+    // It reads all 17 at once.
+    const deliverer = await environment.start([], { monotonicMs: clock.monotonicMs });
     await receiver.waitFor(16);
     const sent = new Set(environment.sent('x-service-event-id'));
     const [waiting] = (await fixture.due(account)).filter(({ delivery }) => !sent.has(delivery.eventId));
