@@ -1,3 +1,5 @@
+import { type CalendarUnit, calendarDate } from '../text/times.ts';
+
 const DAY_SECONDS = 86_400;
 
 /**
@@ -16,4 +18,27 @@ export function tickLabels(ticks: readonly number[], utc: boolean): string[] {
     const clock = time.format(moment);
     return index === 0 || clock === '00:00' ? `${clock}\n${date.format(moment)}` : clock;
   });
+}
+
+/**
+ * Labels of days or months of UTC, without the year except at the first tick and where the year changes.
+ * @param ticks  seconds since the epoch, in order
+ */
+export function calendarLabels(ticks: readonly number[], unit: CalendarUnit): string[] {
+  const dates = ticks.map((seconds) => calendarDate(seconds * 1000, unit));
+  const yearOf = (date: string | undefined) => date?.slice(-4);
+  return dates.map((date, index) => {
+    const [short, year] = [date.slice(0, -5), yearOf(date)];
+    return year === yearOf(dates[index - 1]) ? short : `${short}\n${year}`;
+  });
+}
+
+/**
+ * The times to label of those of the bars: as many as there is space for, at equal distances, the last one always.
+ * @param seconds  the starts of the bars
+ * @param max      how many labels have space, 1 or more
+ */
+export function labelledTimes(seconds: readonly number[], max: number): number[] {
+  const step = Math.max(1, Math.ceil(seconds.length / max));
+  return seconds.filter((_, index) => (seconds.length - 1 - index) % step === 0);
 }

@@ -2,9 +2,9 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import uPlot from 'uplot';
 import { preferences } from '../session/preferences.ts';
 import { useStore } from '../session/store.ts';
-import { exactTime } from '../text/times.ts';
+import { type CalendarUnit, calendarDate, calendarHead, exactTime } from '../text/times.ts';
 import { type Series, stacked } from './series.ts';
-import { tickLabels } from './tick-labels.ts';
+import { calendarLabels, labelledTimes, tickLabels } from './tick-labels.ts';
 
 // Values over time. Import this file lazily: uPlot is larger than the rest of a view.
 //
@@ -31,8 +31,10 @@ export default function TimeChart(props: {
   tones: readonly ChartTone[];
   /** Writes a value. */
   format?: (value: number) => string;
+  /** What a bar covers, if that is a day or a month of UTC: such times are shown without the time of day. */
+  unit?: CalendarUnit | undefined;
 }) {
-  const { label, series, tones, format = String } = props;
+  const { label, series, tones, unit, format = String } = props;
   return (
     <figure className="chart">
       <figcaption>
@@ -49,7 +51,7 @@ export default function TimeChart(props: {
         </ul>
       </figcaption>
       <Canvas {...props} format={format} />
-      <ValueTable label={label} series={series} format={format} />
+      <ValueTable label={label} series={series} unit={unit} format={format} />
     </figure>
   );
 }
@@ -59,6 +61,7 @@ function Canvas({
   look,
   tones,
   format,
+  unit,
 }: Parameters<typeof TimeChart>[0] & { format: (value: number) => string }) {
   const place = useRef<HTMLDivElement>(null);
   const { theme, utc } = useStore(preferences);
@@ -73,7 +76,8 @@ function Canvas({
         look,
         format,
         utc,
-        stepSeconds: stepOf(series),
+        unit,
+        seconds: (series.columns[0] ?? []) as number[],
         colours: coloursOf(element),
         width: element.clientWidth,
       }),
@@ -88,17 +92,13 @@ function Canvas({
       resized.disconnect();
       chart.destroy();
     };
-  }, [series, look, toneNames, format, utc, theme, isDark]);
+  }, [series, look, toneNames, format, unit, utc, theme, isDark]);
   return <div className="chart-canvas" ref={place} aria-hidden="true" />;
 }
 
 function followScheme(onChange: () => void): () => void {
   DARK.addEventListener('change', onChange);
   return () => DARK.removeEventListener('change', onChange);
-}
-
-function stepOf({ columns: [seconds = []] }: Series): number {
-  return seconds.length > 1 ? seconds[1]! - seconds[0]! : 0;
 }
 
 /** Bars that stand on others are drawn before those, which cover their lower part. */
@@ -115,7 +115,8 @@ function optionsOf({
   format,
   utc,
   width,
-  stepSeconds,
+  unit,
+  seconds,
 }: {
   names: string[];
   look: 'bars' | 'lines';
@@ -123,9 +124,11 @@ function optionsOf({
   format: (value: number) => string;
   utc: boolean;
   width: number;
-  stepSeconds: number;
+  unit: CalendarUnit | undefined;
+  seconds: readonly number[];
 }): uPlot.Options {
   const drawn = names.map((label, index) => ({ label, stroke: colours.series[index]! }));
+  const bar = look === 'bars' && seconds.length > 1 ? seconds[1]! - seconds[0]! : 0;
   const axis = { stroke: colours.text, font: AXIS_FONT, grid: { stroke: colours.grid, width: 1 } };
   return {
     width,
@@ -134,12 +137,17 @@ function optionsOf({
     cursor: { drag: { x: false, y: false }, points: { show: look === 'lines' } },
     ...(utc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
     scales: {
-      // A bar begins at its time, and needs the width of its bucket.
-      x: { range: (_chart, low, high) => [low, high + (look === 'bars' ? stepSeconds : 0)] },
+      // A bar begins at its time, or has the name of its day below its middle, and needs the width of its bucket.
+      x: { range: (_chart, low, high) => [low - (unit ? bar / 2 : 0), high + (unit ? bar / 2 : bar)] },
       y: { range: (_chart, _low, high) => [0, Math.max(1, high * 1.05)] },
     },
     axes: [
-      { ...axis, space: TICK_PX, values: (_chart, ticks) => tickLabels(ticks, utc) },
+      {
+        ...axis,
+        space: TICK_PX,
+        values: (_chart, ticks) => (unit ? calendarLabels(ticks, unit) : tickLabels(ticks, utc)),
+        ...(unit && { splits: (chart: uPlot) => labelledTimes(seconds, labelsFitting(chart)) }),
+      },
       {
         ...axis,
         size: (chart, labels) => axisPx(chart.ctx, labels ?? []),
@@ -157,10 +165,15 @@ function optionsOf({
             width: 0,
             fill: one.stroke,
             points: { show: false },
-            paths: uPlot.paths.bars!({ size: [0.85, 28], align: 1 }),
+            paths: uPlot.paths.bars!({ size: [0.85, 28], align: unit ? 0 : 1 }),
           }))),
     ],
   };
+}
+
+/** How many labels have space below the chart. */
+function labelsFitting({ bbox }: uPlot): number {
+  return Math.max(1, Math.floor(bbox.width / devicePixelRatio / TICK_PX));
 }
 
 /** The width that the labels of the values need. */
@@ -177,7 +190,17 @@ function coloursOf(element: Element) {
 }
 
 /** Without the times in which there is nothing. */
-function ValueTable({ label, series, format }: { label: string; series: Series; format: (value: number) => string }) {
+function ValueTable({
+  label,
+  series,
+  format,
+  unit,
+}: {
+  label: string;
+  series: Series;
+  format: (value: number) => string;
+  unit: CalendarUnit | undefined;
+}) {
   const { utc } = useStore(preferences);
   const rows = useMemo(() => {
     const [seconds = [], ...columns] = series.columns;
@@ -195,7 +218,7 @@ function ValueTable({ label, series, format }: { label: string; series: Series; 
           <caption className="hidden">{label}</caption>
           <thead>
             <tr>
-              <th scope="col">Time</th>
+              <th scope="col">{unit ? calendarHead(unit) : 'Time'}</th>
               {series.names.map((name) => (
                 <th key={name} scope="col" className="number">
                   {name}
@@ -206,7 +229,9 @@ function ValueTable({ label, series, format }: { label: string; series: Series; 
           <tbody>
             {rows.map(({ second, values }) => (
               <tr key={second}>
-                <td>{exactTime(new Date(second * 1000).toISOString(), utc)}</td>
+                <td>
+                  {unit ? calendarDate(second * 1000, unit) : exactTime(new Date(second * 1000).toISOString(), utc)}
+                </td>
                 {values.map((value, index) => (
                   <td key={series.names[index]} className="number">
                     {value === null ? '–' : format(value)}

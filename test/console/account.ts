@@ -105,6 +105,31 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'days and months of usage are those of UTC in every time zone, and have no time of day',
+    async run({ page, account, open, devtools }) {
+      const { key, api } = await account();
+      await api.transcribe(toneFile('hello'));
+      const [{ start } = { start: '' }] = (await api.usage({ bucket: 'day' })).data;
+      const dateOf = (options: Intl.DateTimeFormatOptions) =>
+        new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }).format(new Date(start));
+      const [day, month] = [dateOf({ dateStyle: 'medium' }), dateOf({ month: 'short', year: 'numeric' })];
+      const shown = page.getByRole('table', { name: 'Usage', exact: true }).locator('[data-row] td:first-child');
+      try {
+        for (const timezoneId of ['Asia/Kolkata', 'America/Los_Angeles']) {
+          await devtools.send('Emulation.setTimezoneOverride', { timezoneId });
+          await open(key, '/usage');
+          assert.deepEqual(await shown.allTextContents(), [day]);
+          await page.getByText('Minutes of audio by day as a table').click();
+          await page.locator('.chart-values').getByRole('cell', { name: day, exact: true }).waitFor();
+          await open(key, '/usage?bucket=month');
+          assert.deepEqual(await shown.allTextContents(), [month]);
+        }
+      } finally {
+        await devtools.send('Emulation.setTimezoneOverride', { timezoneId: '' });
+      }
+    },
+  },
+  {
     title: 'a key is made with scopes, shown one time, and revoked after a question',
     async run({ page, account, open, checkView }) {
       const { key, api } = await account();

@@ -10,7 +10,7 @@ import { preferences } from '../../session/preferences.ts';
 import { useStore } from '../../session/store.ts';
 import { clockTime, credits } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
-import { exactTime } from '../../text/times.ts';
+import { calendarDate, calendarHead, exactTime } from '../../text/times.ts';
 import { Button } from '../../ui/button.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
@@ -80,6 +80,8 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
   const series = useMemo(() => usageSeries(usage, shown.figureOf, nameOf), [usage, shown, nameOf]);
   if (usage.data.length === 0) return <Empty title="No jobs ended in this period." command="transcribe call.mp3" />;
   const rows = usage.data.toReversed();
+  // An hour begins at another time of day in each zone; a day and a month are of UTC everywhere.
+  const unit = usage.bucket === 'hour' ? undefined : usage.bucket;
   const total = (value: (row: UsageRow) => number) => usage.data.reduce((sum, row) => sum + value(row), 0);
   return (
     <>
@@ -100,6 +102,7 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
           look="bars"
           tones={series.names.map((_, index) => TONES[index % TONES.length]!)}
           format={shown.format}
+          unit={unit}
         />
       </Suspense>
       <Table
@@ -107,7 +110,10 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
         rows={rows}
         keyOf={(row) => `${row.start} ${nameOf(row)}`}
         columns={[
-          { head: 'From', cell: ({ start }) => exactTime(start, utc) },
+          {
+            head: unit ? calendarHead(unit) : 'From',
+            cell: ({ start }) => (unit ? calendarDate(Date.parse(start), unit) : exactTime(start, utc)),
+          },
           {
             head: group === 'key' ? 'Key' : group === 'model' ? 'Model' : 'Plan',
             cell: nameOf,
