@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { OwnAccount } from '#sdk/wire.ts';
 import { hasUser, session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
 import { api } from './client.ts';
@@ -37,6 +38,11 @@ export function useAccount() {
     enabled: account !== null,
     staleTime: ACCOUNT_STALE_MS,
   });
+}
+
+/** Whether the session has a scope; false until that is known. */
+export function useMay(scope: OwnAccount['scopes'][number]): boolean {
+  return useAccount().data?.scopes.includes(scope) ?? false;
 }
 
 /** What the engine of a plan can do; undefined until that is known. @param chosen  absent: the plan of the account */

@@ -16,10 +16,11 @@ import { useStore } from '../session/store.ts';
 import { Loading } from '../ui/state.tsx';
 import { say, Toasts } from '../ui/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { type NavigationEntry, permittedEntries } from './navigation/entries.ts';
+import { type NavigationEntry, permittedEntries, refusedEntry } from './navigation/entries.ts';
 import { useShortcuts } from './navigation/shortcuts.ts';
 import { Brand, SideBar } from './navigation/side-bar.tsx';
 import { NotFound } from './not-found.tsx';
+import { NotPermitted } from './not-permitted.tsx';
 import { PortalLink } from './portal-link.tsx';
 import { preloadNext } from './preload.ts';
 import { unreachable } from './query-client.ts';
@@ -41,7 +42,11 @@ export function Layout() {
   const { path } = place;
   const [opened, setOpened] = useState<Opened>(null);
   const account = useAccount();
-  const entries = permittedEntries({ account: signedIn, admin }, account.data?.scopes ?? []);
+  const scopes = account.data?.scopes ?? [];
+  const entries = permittedEntries({ account: signedIn, admin }, scopes);
+  const refused = signedIn ? refusedEntry(path, { account: signedIn, admin }, scopes) : undefined;
+  // A form is not shown before it is known that it can be sent.
+  const isHeld = account.isLoading && refused?.needs.endsWith(':write');
   const actions = useActions(entries, setOpened);
   useShortcuts(actions);
   const panel = useSidePanel(place);
@@ -74,7 +79,7 @@ export function Layout() {
           <main id="main" tabIndex={-1} onClickCapture={panel.onClickCapture}>
             <Suspense key={nameOf(signedIn)} fallback={<Loading />}>
               <ErrorBoundary key={path}>
-                <View />
+                {refused && account.data ? <NotPermitted entry={refused} /> : isHeld ? <Loading /> : <View />}
               </ErrorBoundary>
             </Suspense>
           </main>

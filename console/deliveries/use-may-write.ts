@@ -1,7 +1,6 @@
-import { useAccount } from '../api/queries.ts';
+import { useMay } from '../api/queries.ts';
 
-/** Whether the key may change webhooks and send events again; false until that is known. */
+/** Whether the session may change webhooks and send events again; false until that is known. */
 export function useMayWrite(): boolean {
-  const { data: account } = useAccount();
-  return account?.scopes.includes('webhooks:write') ?? false;
+  return useMay('webhooks:write');
 }

@@ -72,6 +72,9 @@ export const flows: Flow[] = [
       await page.getByRole('link', { name: 'People' }).click();
       await page.getByRole('table', { name: 'People' }).getByText('Vera (you)').waitFor();
       await page.getByRole('button', { name: 'Invite' }).waitFor({ state: 'detached' });
+      await page.goto('/#/transcribe');
+      await page.getByText('Your role in this account is viewer.').waitFor();
+      assert.equal(await page.locator('main form').count(), 0);
       await signOut(page);
 
       await signIn(page, 'olga@example.com', 'not the password');

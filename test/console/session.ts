@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { VerbatimAdmin } from '../../sdk/src/client/index.ts';
 import type { Scope } from '../../src/rules/accounts/scopes.ts';
+import { toneFile } from './harness/fixture.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
 import { choose } from './harness/menu.ts';
 import { signInWithKey } from './harness/sign-in.ts';
@@ -109,6 +110,37 @@ export const flows: Flow[] = [
       await page.getByText('Another tab has signed in anew.').waitFor();
       await signedInAs(page, 'Account two');
       assert.deepEqual([(await one.api.keys.list()).data.length, (await two.api.keys.list()).data.length], [1, 1]);
+    },
+  },
+  {
+    title: 'who may only read sees a sentence in place of forms, and no buttons that would be refused',
+    async run({ page, account, open, checkView }) {
+      const { api } = await account();
+      await api.transcribe(toneFile('hello'));
+      const { key } = await api.keys.create({ scopes: ['jobs:read', 'webhooks:read', 'usage:read'] });
+      const refused = page.getByText('You cannot use this page.');
+      for (const [place, scope] of [
+        ['/transcribe', 'jobs:write'],
+        ['/live', 'jobs:write'],
+        ['/keys', 'keys:write'],
+      ] as const) {
+        await open(key, place);
+        await refused.waitFor();
+        await page.locator('main code', { hasText: scope }).waitFor();
+        assert.equal(await page.locator('main').getByRole('button').count(), 0, place);
+      }
+      await checkView('not-permitted');
+      await open(key, '/people');
+      await page.getByText('sign in with your email').waitFor();
+
+      await open(key, '/jobs');
+      await page.locator('[data-row]').getByRole('checkbox').check();
+      await page.getByRole('button', { name: 'Download 1 as zip' }).waitFor();
+      assert.equal(await page.getByRole('button', { name: /^(Erase|Cancel)/ }).count(), 0);
+      assert.equal(await page.locator('main').getByRole('link', { name: 'Transcribe' }).count(), 0);
+      await open(key, '/');
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor();
+      assert.equal(await page.getByRole('region', { name: 'First steps' }).count(), 0);
     },
   },
   {

@@ -99,3 +99,12 @@ export function permittedEntries(session: Session, scopes: readonly Scope[]): Na
     return account !== null && (needs === 'any' || scopes.includes(needs));
   });
 }
+
+/**
+ * The entry of a page of the account that the session may not use; undefined where it may, or the page has no entry.
+ * @param scopes  of the session
+ */
+export function refusedEntry(path: string, session: Session, scopes: readonly Scope[]): NavigationEntry | undefined {
+  const entry = NAVIGATION.find((other) => other.path === path && other.needs !== 'operator');
+  return entry && !permittedEntries(session, scopes).includes(entry) ? entry : undefined;
+}

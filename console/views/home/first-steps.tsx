@@ -3,15 +3,15 @@ import { api } from '../../api/client.ts';
 import { Section } from '../../ui/page.tsx';
 
 /** What a new account does first, with ticks; nothing once all is done. */
-export function FirstSteps({ canReadWebhooks }: { canReadWebhooks: boolean }) {
+export function FirstSteps({ hasWebhooks }: { hasWebhooks: boolean }) {
   const { data } = useQuery({
     queryKey: ['first-steps'],
     queryFn: async ({ signal }) => {
       const none = { data: [] };
       const [jobs, webhooks, accepted] = await Promise.all([
         api.jobs.list({ status: 'completed', limit: 1 }, { signal }),
-        canReadWebhooks ? api.webhooks.list({ limit: 1 }, { signal }) : none,
-        canReadWebhooks ? api.deliveries.list({ status: 'succeeded', limit: 1 }, { signal }) : none,
+        hasWebhooks ? api.webhooks.list({ limit: 1 }, { signal }) : none,
+        hasWebhooks ? api.deliveries.list({ status: 'succeeded', limit: 1 }, { signal }) : none,
       ]);
       return [jobs, webhooks, accepted].map((list) => list.data.length > 0) as [boolean, boolean, boolean];
     },
@@ -21,7 +21,7 @@ export function FirstSteps({ canReadWebhooks }: { canReadWebhooks: boolean }) {
   const steps = [
     { isDone: true, text: 'Sign in' },
     { isDone: hasJob, text: <a href="#/transcribe">Transcribe a file</a> },
-    ...(canReadWebhooks
+    ...(hasWebhooks
       ? [
           { isDone: hasWebhook, text: <a href="#/webhooks">Add a webhook</a> },
           { isDone: hasDelivery, text: <a href="#/start">Receive a delivery and verify its signature</a> },

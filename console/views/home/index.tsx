@@ -28,7 +28,9 @@ export default function Home() {
             {can('webhooks:read') && <FailingWebhooks />}
             {can('webhooks:read') && <Alerts />}
             {can('usage:read') && <Figures />}
-            {can('jobs:read') && <FirstSteps canReadWebhooks={can('webhooks:read')} />}
+            {can('jobs:read') && can('jobs:write') && (
+              <FirstSteps hasWebhooks={can('webhooks:read') && can('webhooks:write')} />
+            )}
             {can('jobs:read') && <RecentJobs />}
           </>
         )}

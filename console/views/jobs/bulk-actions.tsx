@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
+import { useMay } from '../../api/queries.ts';
 import type { FileFormat } from '../../parts/captions/transcript-file.ts';
 import { jobName } from '../../parts/job-state.tsx';
 import { saveFile } from '../../text/save-file.ts';
@@ -37,6 +38,7 @@ export function BulkActions({
   reload: () => void;
 }) {
   const client = useQueryClient();
+  const mayWrite = useMay('jobs:write');
   const [format, setFormat] = useState<ChosenFormat>('txt');
   const chosen = jobs.filter(({ id }) => selection.has(id));
   if (chosen.length === 0) return null;
@@ -53,7 +55,7 @@ export function BulkActions({
     <fieldset className="bulk">
       <legend>{chosen.length} selected</legend>
       <div className="actions">
-        {open.length > 0 && (
+        {mayWrite && open.length > 0 && (
           <ConfirmButton
             title={`Cancel ${open.length} jobs?`}
             text="You pay for the audio that is transcribed so far."
@@ -63,7 +65,7 @@ export function BulkActions({
             Cancel {open.length}
           </ConfirmButton>
         )}
-        {ended.length > 0 && (
+        {mayWrite && ended.length > 0 && (
           <ConfirmButton
             title={`Erase ${ended.length} jobs?`}
             text="This erases the transcripts, the metadata and the stored audio. You cannot undo it."

@@ -1,6 +1,7 @@
 import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
+import { useMay } from '../../api/queries.ts';
 import { FilterRange } from '../../app/filter-range.tsx';
 import { FilterSelect, Filters, FilterText, type FilterValues, useFilters } from '../../app/filters.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
@@ -25,9 +26,11 @@ export default function Jobs() {
       actions={
         <>
           <AsCode request={{ method: 'GET', path: '/v1/jobs', query: given, sdk: 'client.jobs.list' }} />
-          <a href="#/transcribe" className="button primary">
-            Transcribe
-          </a>
+          {useMay('jobs:write') && (
+            <a href="#/transcribe" className="button primary">
+              Transcribe
+            </a>
+          )}
         </>
       }
     >
@@ -63,7 +66,9 @@ function JobList({ filters }: { filters: FilterValues }) {
 }
 
 function NoJobs({ filters }: { filters: FilterValues }) {
+  const mayWrite = useMay('jobs:write');
   if (Object.keys(filters).length > 0) return <Empty title="No jobs match these filters." />;
+  if (!mayWrite) return <Empty title="No jobs yet." />;
   return <Empty title="No jobs yet. Transcribe a file here, or from a shell:" command="transcribe call.mp3" />;
 }
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useMay } from '../../api/queries.ts';
 import { typed } from '../../text/command.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -14,8 +15,16 @@ export default function Start() {
   return (
     <Page title="Start">
       <p>
-        Set <code>VERBATIM_API_KEY</code> to a key from <a href="#/keys">Keys</a>, and run an example: this page shows
-        when its job arrives. <a href="/docs/clients">Clients</a> says how to install them.
+        Set <code>VERBATIM_API_KEY</code> to a key{' '}
+        {useMay('keys:write') ? (
+          <>
+            from <a href="#/keys">Keys</a>
+          </>
+        ) : (
+          'that an owner of the account made'
+        )}
+        , and run an example: this page shows when its job arrives. <a href="/docs/clients">Clients</a> says how to
+        install them.
       </p>
       {WAYS.map(({ name, title, code }) => (
         <Section key={name} title={title} actions={name !== 'openai' && <Arrival jobId={arrived.jobs[name]} />}>
