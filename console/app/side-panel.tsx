@@ -12,7 +12,7 @@ import { changeFilters, navigate, parseHref, withoutEmpty } from '../router/addr
 import { type Place, PlaceContext } from '../router/place.ts';
 import { IconButton } from '../ui/menu/icon-button.tsx';
 import { Loading } from '../ui/state.tsx';
-import { ErrorBoundary } from './error-boundary.tsx';
+import { ErrorBoundary } from './fallbacks/error-boundary.tsx';
 import { routeAt } from './routes.ts';
 
 // On wide screens what a row of a list leads to is shown beside the list. Its address is the parameter `show` of the

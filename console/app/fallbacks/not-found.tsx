@@ -1,5 +1,5 @@
-import { Page } from '../ui/page.tsx';
-import { Empty } from '../ui/state.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/state.tsx';
 
 /** For an address without a view. */
 export function NotFound() {

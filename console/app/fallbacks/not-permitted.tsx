@@ -1,9 +1,9 @@
-import { useMe } from '../api/queries.ts';
-import { hasUser, session } from '../session/session.ts';
-import { useStore } from '../session/store.ts';
-import { Page } from '../ui/page.tsx';
-import { Empty } from '../ui/state.tsx';
-import type { NavigationEntry } from './navigation/entries.ts';
+import { useMe } from '../../api/queries.ts';
+import { hasUser, session } from '../../session/session.ts';
+import { useStore } from '../../session/store.ts';
+import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/state.tsx';
+import type { NavigationEntry } from '../navigation/entries.ts';
 
 /** In place of a page that the session may not use: why, and what helps. */
 export function NotPermitted({ entry: { label, needs } }: { entry: NavigationEntry }) {

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react';
-import { Problem } from '../ui/state.tsx';
+import { Problem } from '../../ui/state.tsx';
 
 /** Shows what a view throws while it renders or loads: after an upgrade its code may be another file. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
