@@ -15,6 +15,17 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 export const DOCUMENT_FORMATS = ['md', 'docx', 'pdf'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
+/** Of the files, by their formats. */
+export const FILE_EXTENSIONS: Readonly<Record<TranscriptFormat | DocumentFormat, string>> = {
+  json: 'json',
+  text: 'txt',
+  srt: 'srt',
+  vtt: 'vtt',
+  md: 'md',
+  docx: 'docx',
+  pdf: 'pdf',
+};
+
 /** Whether a format is one for readers. Documents show who speaks unless they are asked not to. */
 export function isDocumentFormat(format: TranscriptFormat | DocumentFormat): format is DocumentFormat {
   return DOCUMENT_FORMATS.some((name) => name === format);

@@ -5,6 +5,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { durationMs } from '../../rules/live/encoding.ts';
+import { attachment } from '../../rules/network/attachment.ts';
 import { findWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import { DOCUMENT_MEDIA } from '../documents/media.ts';
@@ -19,14 +20,13 @@ import { jobStreamSchema } from '../stream/event-schema.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
 import { JobWaits, MAX_WAIT_SECONDS } from '../stream/wait.ts';
-import { DOCUMENT_FORMATS, isDocumentFormat, TRANSCRIPT_FORMATS } from '../transcript.ts';
+import { DOCUMENT_FORMATS, FILE_EXTENSIONS, isDocumentFormat, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showWaitingJob } from '../view.ts';
 import { cancelJob, changeMetadata, deleteJob } from './control.ts';
 import type { JobsApi } from './jobs-api.ts';
 import { METADATA_BYTES } from './request.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 
-const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt', md: 'md', docx: 'docx', pdf: 'pdf' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 
 const waitSchema = Type.Number({
@@ -240,7 +240,7 @@ function transcriptRoute({ db }: JobsApi): Route {
       }
       const shown = await withVersion(db, job, version);
       const hasNames = asksForNames || (speakers === undefined && shown.speakerNames !== undefined);
-      const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
+      const disposition = attachment(`${job.id}.${FILE_EXTENSIONS[format]}`, null);
       const { headers, ...rendered } = isDocumentFormat(format)
         ? await renderDocument(shown, format, { hasNames })
         : await render(shown, format, { shape: captions, hasNames });

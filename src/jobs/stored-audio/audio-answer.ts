@@ -2,6 +2,7 @@ import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import { readByteRange } from '../../rules/byte-range.ts';
+import { attachment } from '../../rules/network/attachment.ts';
 import type { JobHead } from '../job.ts';
 import { keptAudioKey } from './kept-audio.ts';
 import type { OpenReads } from './open-reads.ts';
@@ -48,22 +49,12 @@ export async function answerAudio(
   const headers = {
     'accept-ranges': 'bytes',
     'content-length': String(bytes.last - bytes.first + 1),
-    'content-disposition': `attachment; filename="${job.id}.${extension}"${originalName(job.filename)}`,
+    'content-disposition': attachment(`${job.id}.${extension}`, job.filename),
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
     etag,
     ...(range !== 'all' && { 'content-range': `bytes ${bytes.first}-${bytes.last}/${sizeBytes}` }),
   };
   return { status: range === 'all' ? 200 : 206, stream, contentType: type, headers } as const;
-}
-
-/** As RFC 8187 spells it: no character of the name has a meaning in the header. */
-function originalName(filename: string | null): string {
-  if (filename === null) return '';
-  const escaped = encodeURIComponent(filename.toWellFormed()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `; filename*=UTF-8''${escaped}`;
 }
 
 function notKept(): ApiError {
