@@ -793,6 +793,71 @@ export interface SearchResultList {
    */
   next_cursor: string | null;
 }
+export interface NewShare {
+  id: string;
+  /**
+   * A page with the transcript; relative to the address of the service unless PUBLIC_URL names it. Shown only here. What follows the last slash is the token of `GET /v1/shared/{token}`.
+   */
+  url: string;
+  /**
+   * Not later than the API key that made the link expires.
+   */
+  expires_at: string;
+}
+export interface Share {
+  id: string;
+  created_at: string;
+  /**
+   * Not later than the API key that made the link expires.
+   */
+  expires_at: string;
+  /**
+   * How often the transcript was read by it, files included.
+   */
+  opened_count: number;
+  last_opened_at: string | null;
+}
+export interface ShareList {
+  /**
+   * @maxItems 20
+   */
+  data: Share[];
+}
+export interface SharedTranscript {
+  /**
+   * That of the audio file; `Transcript` where it has none.
+   */
+  name: string;
+  /**
+   * When the audio was sent.
+   */
+  created_at: string;
+  /**
+   * When the link ends.
+   */
+  expires_at: string;
+  text: string | null;
+  /**
+   * The spoken language.
+   */
+  language: string | null;
+  /**
+   * The language of the text, where a translation was asked for.
+   */
+  translated_to: 'en' | null;
+  duration_seconds: number;
+  /**
+   * The names that speakers were given, by their labels; absent where none was named.
+   */
+  speakers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string;
+  };
+  segments: Segment[];
+}
 export interface AudioLink {
   /**
    * Relative to the address of the service.
@@ -1135,7 +1200,7 @@ export interface Key {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -1173,7 +1238,7 @@ export interface NewKey {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -2108,6 +2173,8 @@ export interface AuditEntry {
     | 'webhook.changed'
     | 'webhook.deleted'
     | 'webhook.secret_rotated'
+    | 'share.created'
+    | 'share.deleted'
     | 'secrets.rotated'
     | 'webhooks.recovered'
     | 'jobs.retried'
@@ -2510,6 +2577,15 @@ export interface GetSearchQuery {
    */
   cursor?: string;
 }
+export interface PostJobsIdShareBody {
+  /**
+   * Seconds.
+   */
+  expires_in?: number;
+}
+export interface GetSharedTokenQuery {
+  format?: 'json' | 'text' | 'srt' | 'vtt' | 'md' | 'docx' | 'pdf';
+}
 export interface PostJobsIdAudioLinkBody {
   /**
    * Seconds.
@@ -2680,7 +2756,7 @@ export interface GetKeysQuery {
 export interface PostKeysBody {
   name?: string | null;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -3028,7 +3104,7 @@ export interface GetAdminAccountsIdLedgerQuery {
 export interface PostAdminAccountsIdKeysBody {
   name?: string | null;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -3187,6 +3263,8 @@ export interface GetAdminAuditQuery {
     | 'webhook.changed'
     | 'webhook.deleted'
     | 'webhook.secret_rotated'
+    | 'share.created'
+    | 'share.deleted'
     | 'secrets.rotated'
     | 'webhooks.recovered'
     | 'jobs.retried'

@@ -17,6 +17,8 @@ export const AUDIT_ACTIONS = [
   'webhook.changed',
   'webhook.deleted',
   'webhook.secret_rotated',
+  'share.created',
+  'share.deleted',
   'secrets.rotated',
   'webhooks.recovered',
   'jobs.retried',

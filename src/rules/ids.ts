@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 
 /**
  * What an id names: webhook, webhook of one job, webhook for alerts, event, delivery attempt, job, account, key,
- * session, user, membership, invitation, request, ledger entry, delivery row, audit entry.
+ * session, user, membership, invitation, request, ledger entry, delivery row, audit entry, link to a transcript.
  */
 export type IdPrefix =
   | ('wh' | 'whj' | 'wha' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses')
-  | ('usr' | 'mem' | 'inv' | 'req' | 'led' | 'dl' | 'aud');
+  | ('usr' | 'mem' | 'inv' | 'req' | 'led' | 'dl' | 'aud' | 'shr');
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;

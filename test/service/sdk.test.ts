@@ -19,6 +19,7 @@ const TEXT = 'hello quiet world';
 /** Endpoints without a method of their own: for other clients, for links, and for the operator's own tools. */
 const LEFT_OUT = [
   ...['POST /v1/audio/transcriptions', 'POST /v1/audio/translations', 'GET /v1/audio-links/{link}'],
+  'GET /v1/shared/{token}',
   ...['GET /metrics', 'GET /healthz', 'GET /readyz'],
   // Of browsers.
   ...['POST /v1/session', 'GET /v1/session', 'DELETE /v1/session'],
@@ -128,6 +129,16 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.deepEqual([part.status, await part.text()], [206, 'RIFF']);
     const link = await jobs.audioLink(id, { expires_in: 60 });
     assert.equal((await fetch(new URL(link.url, service.baseUrl))).status, 200);
+    const shared = await jobs.share(id, { expires_in: 60 });
+    const token = shared.url.split('/').at(-1);
+    const open = async () => await fetch(`${service.baseUrl}/v1/shared/${token}`);
+    assert.equal(((await (await open()).json()) as { text: string }).text, 'Good evening.');
+    assert.deepEqual(
+      (await jobs.shares(id)).map((share) => [share.id, share.opened_count]),
+      [[shared.id, 1]],
+    );
+    await jobs.endShare(id, shared.id);
+    assert.equal((await open()).status, 404);
     assert.ok((await jobs.peaks(id, { points: 10 })).max.length > 0);
     const [found] = await client.search({ q: 'evening' }).toArray({ limit: 5 });
     assert.equal(found!.job_id, id);

@@ -18,7 +18,7 @@ const sourcesIn = (lang: string) =>
   }));
 /** Those that no client has a method for. */
 const WITHOUT_METHOD = [
-  ...['get_audio_links_link', 'get_metrics', 'get_admin_readiness', 'get_healthz', 'get_readyz'],
+  ...['get_audio_links_link', 'get_shared_token', 'get_metrics', 'get_admin_readiness', 'get_healthz', 'get_readyz'],
   // The console signs in by them.
   ...['post_session', 'get_session', 'delete_session'],
   ...['get_sign_in', 'post_sign_in', 'post_sign_in_oidc', 'post_setup'],

@@ -20,6 +20,7 @@ const FOLDERS: Record<string, string> = {
   jobs: 'src/jobs',
   job_pieces: 'src/jobs',
   upload_requests: 'src/jobs',
+  transcript_shares: 'src/jobs/sharing',
   job_queues: 'src/jobs',
   job_metadata: 'src/jobs/search',
   job_usage: 'src/jobs/usage',

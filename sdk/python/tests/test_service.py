@@ -72,6 +72,11 @@ def test_a_job_is_found_followed_read_and_erased(service: Caller, audio: Path) -
     assert service.call(lambda client: client.jobs.peaks(job_id, points=10))["max"]
     link = service.call(lambda client: client.jobs.audio_link(job_id, expires_in=60))
     assert httpx.get(os.environ["VERBATIM_URL"] + link["url"]).content == audio.read_bytes()
+    shared = service.call(lambda client: client.jobs.share(job_id, expires_in=60))
+    opened = httpx.get(f"{os.environ['VERBATIM_URL']}/v1/shared/{shared['url'].split('/')[-1]}")
+    assert opened.json()["text"] == "Hello."
+    assert [share["id"] for share in service.call(lambda client: client.jobs.shares(job_id))] == [shared["id"]]
+    assert service.call(lambda client: client.jobs.end_share(job_id, shared["id"])) is None
     changed = service.call(lambda client: client.jobs.update(job_id, metadata=METADATA))
     assert changed["metadata"] == METADATA
     assert service.call(lambda client: client.jobs.update(job_id, metadata=None))["metadata"] is None

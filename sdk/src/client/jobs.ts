@@ -5,11 +5,15 @@ import type {
   GetJobsQuery,
   Job as JobAnswer,
   JobInList,
+  NewShare,
   PatchJobsIdBody,
   PatchJobsIdTranscriptBody,
   Peaks,
   PostJobsIdAudioLinkBody,
   PostJobsIdRetryBody,
+  PostJobsIdShareBody,
+  Share,
+  ShareList,
   Transcript,
 } from '../api.ts';
 import { type AudioInput, isRepeatable } from './audio/audio-input.ts';
@@ -182,6 +186,21 @@ export class Jobs {
   /** A link to the audio that needs no key, for a player. Its `url` is relative to the address of the service. */
   async audioLink(id: string, body: PostJobsIdAudioLinkBody = {}, options?: RequestOptions): Promise<AudioLink> {
     return await this.#http.json('POST', route`/v1/jobs/${id}/audio-link`, { ...options, body });
+  }
+
+  /** A link that shows the transcript to whoever has it, for a limited time. Its `url` is shown only here. */
+  async share(id: string, body: PostJobsIdShareBody = {}, options?: RequestOptions): Promise<NewShare> {
+    return await this.#http.json('POST', route`/v1/jobs/${id}/share`, { ...options, body });
+  }
+
+  /** The links to the transcript that have not ended, newest first. */
+  async shares(id: string, options?: RequestOptions): Promise<Share[]> {
+    return (await this.#http.json<ShareList>('GET', route`/v1/jobs/${id}/shares`, options)).data;
+  }
+
+  /** Ends a link to the transcript at once. */
+  async endShare(id: string, shareId: string, options?: RequestOptions): Promise<void> {
+    await this.#http.json('DELETE', route`/v1/jobs/${id}/shares/${shareId}`, options);
   }
 
   /** The waveform of a completed job. */

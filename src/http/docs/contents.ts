@@ -37,6 +37,7 @@ export const CONTENTS: Group[] = [
     page('options', 'Options', 'look up a field of a request'),
     page('audio-url', 'Audio by URL', 'let the service fetch the audio'),
     page('jobs', 'Jobs', 'follow, cancel, erase, edit and retry jobs'),
+    page('sharing', 'Sharing', 'show a transcript to somebody without a key'),
     page('watch', 'A watched folder', 'transcribe each file that arrives in a folder'),
     page('live', 'Live transcription', 'transcribe while somebody speaks'),
     page('openai', "OpenAI's API", "use clients of OpenAI's API"),

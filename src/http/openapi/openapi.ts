@@ -11,6 +11,7 @@ const TAGS: Record<string, string> = {
   Account: 'The account of the key.',
   Balance: 'What the account can spend.',
   'Stored audio': 'The audio of jobs, while it is kept.',
+  Sharing: 'Links that show one transcript to whoever has them.',
   Webhooks: 'Where events are delivered.',
   Deliveries: 'The log of delivery attempts, and sending again.',
   Events: 'What was emitted.',

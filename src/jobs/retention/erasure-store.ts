@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { deleteUploadRequestsOf } from '../repeats/repeat-store.ts';
 import { deleteChunksOf } from '../search/chunk-store.ts';
 import { deletePairsOf } from '../search/metadata-store.ts';
+import { deleteSharesOf } from '../sharing/share-store.ts';
 
 type AccountKey = { shard: number; id: string };
 
@@ -39,7 +40,9 @@ export async function deleteJobs(sql: Sql, shard: number, ids: string[]): Promis
         delete from audio_fetches
         where shard = $1 and job_id = any($2::text[])
       ), deleted_chunks as (${deleteChunksOf('$2::text[]')}
-      ), deleted_pairs as (${deletePairsOf('$2::text[]')}      ), deleted_requests as (${deleteUploadRequestsOf('$2::text[]')}
+      ), deleted_pairs as (${deletePairsOf('$2::text[]')}
+      ), deleted_shares as (${deleteSharesOf('$2::text[]')}
+      ), deleted_requests as (${deleteUploadRequestsOf('$2::text[]')}
       )
       select`,
     values: [shard, ids],

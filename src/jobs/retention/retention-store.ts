@@ -5,6 +5,7 @@ import type { Job, JobHead } from '../job.ts';
 import { deleteUploadRequestsOf } from '../repeats/repeat-store.ts';
 import { deleteChunksOf } from '../search/chunk-store.ts';
 import { deletePairsOf } from '../search/metadata-store.ts';
+import { deleteSharesOf } from '../sharing/share-store.ts';
 import { JOB_HEAD_COLUMNS } from '../store.ts';
 
 export type OldJobs = { shard: number; keepDays: number; limit: number; now?: Date | null };
@@ -37,6 +38,8 @@ export async function deleteOldJobs(sql: Sql, { shard, keepDays, limit, now = nu
       ),
       deleted_pairs as (${deletePairsOf('array(select id from deleted)')}
       ),
+      deleted_shares as (${deleteSharesOf('array(select id from deleted)')}
+      ),
       deleted_webhooks as (${deleteWebhooksOf(`array(select ${WEBHOOK_ID_OF_JOB('id')} from deleted)`)}
       )
       select count(*) as jobs
@@ -56,6 +59,7 @@ export async function deleteEndedJob(tx: Sql, { shard, id }: Pick<Job, 'shard' |
         where shard = $1 and id = $2 and completed_at is not null
       ), deleted_chunks as (${deleteChunksOf('array[$2::text]')}
       ), deleted_pairs as (${deletePairsOf('array[$2::text]')}
+      ), deleted_shares as (${deleteSharesOf('array[$2::text]')}
       ), deleted_requests as (${deleteUploadRequestsOf('array[$2::text]')}
       )
       select`,

@@ -14,6 +14,8 @@ import { jobRoutes } from '../../jobs/api/routes.ts';
 import { editRoutes } from '../../jobs/edits/routes.ts';
 import { openAiRoutes } from '../../jobs/openai/routes.ts';
 import { searchRoute } from '../../jobs/search/search-routes.ts';
+import { openShareRoute } from '../../jobs/sharing/open-share-route.ts';
+import { shareRoutes } from '../../jobs/sharing/share-routes.ts';
 import type { AudioLinks } from '../../jobs/stored-audio/audio-link.ts';
 import { storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
 import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
@@ -50,6 +52,8 @@ export function apiRoutes(runtime: ApiRuntime): Route[] {
     ...openAiRoutes(api),
     searchRoute(api),
     ...editRoutes(api),
+    ...shareRoutes(api),
+    openShareRoute(api),
     ...storedAudioRoutes(api),
     ...streamRoutes(api),
     ...liveRoutes(api),

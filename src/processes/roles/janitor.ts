@@ -16,6 +16,7 @@ import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.
 import { eraseExpiredJobs } from '../../jobs/retention/expiry.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
+import { deleteExpiredShares } from '../../jobs/sharing/share-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
 import { countQueued } from '../../jobs/waiting/wait-store.ts';
 import { eraseAccounts } from '../../operator/erase-accounts.ts';
@@ -127,6 +128,11 @@ function retentionTasks(runtime: StorageRuntime, metrics: Metrics, signal: Abort
       name: 'uploads that are not joined any more',
       everyMs: MS_PER_HOUR,
       run: () => deleteInBatches((shard) => deleteExpiredUploadRequests(db, { shard, limit }), signal),
+    },
+    {
+      name: 'expired links to transcripts',
+      everyMs: MS_PER_HOUR,
+      run: () => deleteInBatches((shard) => deleteExpiredShares(db, { shard, limit }), signal),
     },
     {
       name: 'old figures of hours',

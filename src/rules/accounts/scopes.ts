@@ -1,7 +1,7 @@
 /** All scopes, each with what it permits. `docs/scopes.md` is generated from this table. */
 export const SCOPE_MEANING = {
   'jobs:read': 'read jobs, their transcripts, stored audio and event streams',
-  'jobs:write': 'transcribe audio; retry, cancel and erase jobs; edit transcripts',
+  'jobs:write': 'transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links',
   'webhooks:read': 'read webhooks, events and the delivery log',
   'webhooks:write': 'create, change, test and delete webhooks, rotate their secrets, redeliver and recover events',
   'usage:read': 'read the balance, the ledger and the usage',

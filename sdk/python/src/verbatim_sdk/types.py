@@ -500,6 +500,46 @@ class SearchResultList(TypedDict):
     """Pass it on as `cursor` for the next page; null on the last one."""
 
 
+class NewShare(TypedDict):
+    id: str
+    url: str
+    """A page with the transcript; relative to the address of the service unless PUBLIC_URL names it. Shown only here. What follows the last slash is the token of `GET /v1/shared/{token}`."""
+    expires_at: str
+    """Not later than the API key that made the link expires."""
+
+
+class Share(TypedDict):
+    id: str
+    created_at: str
+    expires_at: str
+    """Not later than the API key that made the link expires."""
+    opened_count: int
+    """How often the transcript was read by it, files included."""
+    last_opened_at: str | None
+
+
+class ShareList(TypedDict):
+    data: list[Share]
+
+
+class SharedTranscript(TypedDict):
+    name: str
+    """That of the audio file; `Transcript` where it has none."""
+    created_at: str
+    """When the audio was sent."""
+    expires_at: str
+    """When the link ends."""
+    text: str | None
+    language: str | None
+    """The spoken language."""
+    translated_to: Literal["en"] | None
+    """The language of the text, where a translation was asked for."""
+    duration_seconds: float
+    speakers: NotRequired[dict[str, str]]
+    """The names that speakers were given, by their labels; absent where none was named."""
+    segments: list[Segment]
+
+
 class AudioLink(TypedDict):
     url: str
     """Relative to the address of the service."""
@@ -790,7 +830,7 @@ class Key(TypedDict):
     prefix: str
     """How the key begins."""
     scopes: list[Literal["jobs:read", "jobs:write", "webhooks:read", "webhooks:write", "usage:read", "keys:write"]]
-    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
+    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
     created_at: str
     expires_at: str | None
     """From when on the key is refused; null: never."""
@@ -818,7 +858,7 @@ class NewKey(TypedDict):
     prefix: str
     """How the key begins."""
     scopes: list[Literal["jobs:read", "jobs:write", "webhooks:read", "webhooks:write", "usage:read", "keys:write"]]
-    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
+    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
     created_at: str
     expires_at: str | None
     """From when on the key is refused; null: never."""
@@ -1493,7 +1533,7 @@ class AuditEntry(TypedDict):
     """operator: the token of the operator; user: a session of a user."""
     address: str
     """The peer of the connection; a proxy, where one is in front of the service."""
-    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled", "session.created", "session.ended", "sign_in.failed", "admin_token.refused", "job.deleted", "transcript.edited", "audio_link.created", "client_secret.created", "list.exported"]
+    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "share.created", "share.deleted", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled", "session.created", "session.ended", "sign_in.failed", "admin_token.refused", "job.deleted", "transcript.edited", "audio_link.created", "client_secret.created", "list.exported"]
     account_id: str
     """The account that was changed; empty when all were."""
     target_id: str
@@ -1755,6 +1795,15 @@ class GetSearchQuery(TypedDict):
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
+class PostJobsIdShareBody(TypedDict):
+    expires_in: NotRequired[int]
+    """Seconds."""
+
+
+class GetSharedTokenQuery(TypedDict):
+    format: NotRequired[Literal["json", "text", "srt", "vtt", "md", "docx", "pdf"]]
+
+
 class PostJobsIdAudioLinkBody(TypedDict):
     expires_in: NotRequired[int]
     """Seconds."""
@@ -1869,7 +1918,7 @@ class GetKeysQuery(TypedDict):
 class PostKeysBody(TypedDict):
     name: NotRequired[str | None]
     scopes: NotRequired[list[Literal["jobs:read", "jobs:write", "webhooks:read", "webhooks:write", "usage:read", "keys:write"]]]
-    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
+    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
     expires_at: NotRequired[str | None]
     """ISO 8601 time from which the key is refused; null: never."""
 
@@ -2111,7 +2160,7 @@ class GetAdminAccountsIdLedgerQuery(TypedDict):
 class PostAdminAccountsIdKeysBody(TypedDict):
     name: NotRequired[str | None]
     scopes: NotRequired[list[Literal["jobs:read", "jobs:write", "webhooks:read", "webhooks:write", "usage:read", "keys:write"]]]
-    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
+    """Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; with jobs:read, share them by links; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys."""
     expires_at: NotRequired[str | None]
     """ISO 8601 time from which the key is refused; null: never."""
 
@@ -2201,7 +2250,7 @@ class GetAdminAuditQuery(TypedDict):
     """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
-    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled", "session.created", "session.ended", "sign_in.failed", "admin_token.refused", "job.deleted", "transcript.edited", "audio_link.created", "client_secret.created", "list.exported"]]
+    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "user.joined", "user.changed", "user.deleted", "invitation.created", "invitation.deleted", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "share.created", "share.deleted", "secrets.rotated", "webhooks.recovered", "jobs.retried", "model.pulled", "model.pull_canceled", "session.created", "session.ended", "sign_in.failed", "admin_token.refused", "job.deleted", "transcript.edited", "audio_link.created", "client_secret.created", "list.exported"]]
 
 
 class PostAdminSecretsRotateBody(TypedDict):

@@ -25,6 +25,7 @@ export type Sample = {
 };
 
 const JOB = 'job_01kamz2f3q8r5t7v9wxyzabcde';
+const SHARE = 'shr_01kamz2f3q8r5t7v9wxyzabcde';
 const WEBHOOK = 'wh_01kamz2f3q8r5t7v9wxyzabcde';
 const DELIVERY = 'dlv_01kamz2f3q8r5t7v9wxyzabcde';
 const EVENT = 'evt_01kamz2f3q8r5t7v9wxyzabcde';
@@ -74,6 +75,15 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     result: 'link',
     shows: 'url',
   },
+  post_jobs_id_share: {
+    call: 'jobs.share',
+    args: [JOB],
+    params: { expires_in: 86_400 },
+    result: 'link',
+    shows: 'url',
+  },
+  get_jobs_id_shares: { call: 'jobs.shares', args: [JOB], result: 'links' },
+  delete_jobs_id_shares_share_id: { call: 'jobs.endShare', args: [JOB, SHARE] },
   get_jobs_id_peaks: { call: 'jobs.peaks', args: [JOB], params: { points: 1000 }, result: 'peaks', shows: 'max' },
   post_jobs_id_retry: { call: 'jobs.retry', args: [JOB], params: { plan: 'pro' }, result: 'job', shows: 'id' },
   get_stream: { call: 'stream', params: { topics: ['jobs', 'deliveries'] }, each: 'frame' },

@@ -17,6 +17,7 @@ from .io import run_blocking
 from .pages import AsyncCsvPages
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 
     import httpx
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
         GetJobsQuery,
         Job,
         JobInList,
+        NewShare,
         PatchJobsIdTranscriptBodySegmentsItem,
         Peaks,
         Plan,
+        Share,
+        ShareList,
         TranscribeParams,
         Transcript,
         TranscriptFileFormat,
@@ -258,6 +262,26 @@ class AsyncJobs:
         """A link that opens the stored audio without a key, for at most 15 minutes; `expires_in` is in seconds."""
         body = {} if expires_in is None else {"expires_in": expires_in}
         return await self._transport.json(post("/v1/jobs/{}/audio-link", job_id, body=body), options)
+
+    async def share(
+        self, job_id: str, *, expires_in: int | None = None, options: RequestOptions | None = None
+    ) -> NewShare:
+        """
+        A link that shows the transcript to whoever has it; its `url` is shown only here.
+
+        - `expires_in`: seconds, from 60 to 30 days; default: 7 days
+        """
+        body = {} if expires_in is None else {"expires_in": expires_in}
+        return await self._transport.json(post("/v1/jobs/{}/share", job_id, body=body), options)
+
+    async def shares(self, job_id: str, *, options: RequestOptions | None = None) -> builtins.list[Share]:
+        """The links to the transcript that have not ended, newest first."""
+        answer: ShareList = await self._transport.json(get("/v1/jobs/{}/shares", job_id), options)
+        return answer["data"]
+
+    async def end_share(self, job_id: str, share_id: str, *, options: RequestOptions | None = None) -> None:
+        """Ends a link to the transcript at once."""
+        await self._transport.json(delete("/v1/jobs/{}/shares/{}", job_id, share_id), options)
 
     async def peaks(self, job_id: str, *, points: int | None = None, options: RequestOptions | None = None) -> Peaks:
         """The waveform of a completed job: the lowest and highest sample of each part."""

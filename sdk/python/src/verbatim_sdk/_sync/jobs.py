@@ -18,6 +18,7 @@ from .io import run_blocking
 from .pages import CsvPages
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Generator, Iterator, Callable, Mapping, Sequence
 
     import httpx
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
         GetJobsQuery,
         Job,
         JobInList,
+        NewShare,
         PatchJobsIdTranscriptBodySegmentsItem,
         Peaks,
         Plan,
+        Share,
+        ShareList,
         TranscribeParams,
         Transcript,
         TranscriptFileFormat,
@@ -259,6 +263,26 @@ class Jobs:
         """A link that opens the stored audio without a key, for at most 15 minutes; `expires_in` is in seconds."""
         body = {} if expires_in is None else {"expires_in": expires_in}
         return self._transport.json(post("/v1/jobs/{}/audio-link", job_id, body=body), options)
+
+    def share(
+        self, job_id: str, *, expires_in: int | None = None, options: RequestOptions | None = None
+    ) -> NewShare:
+        """
+        A link that shows the transcript to whoever has it; its `url` is shown only here.
+
+        - `expires_in`: seconds, from 60 to 30 days; default: 7 days
+        """
+        body = {} if expires_in is None else {"expires_in": expires_in}
+        return self._transport.json(post("/v1/jobs/{}/share", job_id, body=body), options)
+
+    def shares(self, job_id: str, *, options: RequestOptions | None = None) -> builtins.list[Share]:
+        """The links to the transcript that have not ended, newest first."""
+        answer: ShareList = self._transport.json(get("/v1/jobs/{}/shares", job_id), options)
+        return answer["data"]
+
+    def end_share(self, job_id: str, share_id: str, *, options: RequestOptions | None = None) -> None:
+        """Ends a link to the transcript at once."""
+        self._transport.json(delete("/v1/jobs/{}/shares/{}", job_id, share_id), options)
 
     def peaks(self, job_id: str, *, points: int | None = None, options: RequestOptions | None = None) -> Peaks:
         """The waveform of a completed job: the lowest and highest sample of each part."""

@@ -1,0 +1,112 @@
+import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { AttemptLimit } from '../../http/attempt-limit.ts';
+import { type AnswerMemory, defineRoute, type Route } from '../../http/route.ts';
+import { oneOf, Type } from '../../http/schema.ts';
+import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
+import { attachment } from '../../rules/network/attachment.ts';
+import { guesserOf } from '../../rules/network/client-address.ts';
+import { DOCUMENT_MEDIA } from '../documents/media.ts';
+import { render, renderDocument } from '../edits/render.ts';
+import { withVersion } from '../edits/shown-version.ts';
+import { TRANSCRIPT_MEDIA } from '../schemas.ts';
+import { findJob } from '../store.ts';
+import { DOCUMENT_FORMATS, FILE_EXTENSIONS, isDocumentFormat, TRANSCRIPT_FORMATS } from '../transcript.ts';
+import { findShare, noteOpening, type Share } from './share-store.ts';
+import { readShareToken } from './share-token.ts';
+import { sharedJson, sharedTranscriptSchema, withoutAccount } from './transcript-view.ts';
+
+// Per minute, on a node. Everybody in an office may have one address.
+const OPENINGS = { maxOfClient: 120, maxOfAll: 6_000 };
+// Whoever has a link takes at most one turn of its account, beside those of the account's own keys.
+const AT_ONCE = { permits: 4, perOwner: 1 };
+const AUDIO_EXTENSION = /\.\w{1,5}$/;
+const HEADERS = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' };
+
+/** The route that shows a shared transcript, without a key. */
+export function openShareRoute(runtime: Runtime): Route {
+  const limit = new AttemptLimit(OPENINGS);
+  const inTurn = openFairSemaphore(AT_ONCE);
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/shared/:token',
+    auth: 'none',
+    summary: 'Read a shared transcript by the token of its link',
+    description:
+      'The edited version, without anything else of the account: as JSON, or as a file. The answer is the same for a ' +
+      'token that is unknown and for a link that has ended.',
+    errors: ['rate_limited', 'conflict'],
+    tag: 'Sharing',
+    schema: {
+      params: Type.Object({ token: Type.String() }),
+      query: Type.Object({ format: Type.Optional(oneOf([...TRANSCRIPT_FORMATS, ...DOCUMENT_FORMATS])) }),
+      answers: {
+        200: { media: { 'application/json': sharedTranscriptSchema, ...TRANSCRIPT_MEDIA, ...DOCUMENT_MEDIA } },
+      },
+    },
+    async handle({ params, query: { format = 'json' }, actor, memory, signal, note }) {
+      countOpening(limit, actor.address);
+      const name = readShareToken(params.token);
+      const share = name && (await findShare(runtime.db, name));
+      if (!name || !share) throw linkEnded();
+      note({ share_id: share.id, job_id: share.jobId });
+      return await inTurn(name.accountId, async () => {
+        signal.throwIfAborted();
+        const job = await readShared(runtime, name.accountId, share, memory);
+        const answer = await show(job, format, share);
+        await noteOpening(runtime.db, share);
+        return { status: 200, ...answer, headers: { ...HEADERS, ...answer.headers } } as const;
+      });
+    },
+  });
+}
+
+/** Counts every opening of an address, since each reads a transcript. @throws ApiError  429 */
+function countOpening(limit: AttemptLimit, address: string): void {
+  const client = guesserOf(address);
+  const seconds = limit.retryAfterSeconds(client);
+  if (seconds === null) return void limit.add(client);
+  throw new ApiError('rate_limited', `Too many links were opened from this address; try again in ${seconds} s.`, {
+    extra: { retry_after: seconds },
+    headers: { ...HEADERS, 'retry-after': String(seconds) },
+  });
+}
+
+/** The edited transcript of the job that a link shows, without what is the account's. @throws ApiError  404 */
+async function readShared(
+  { db }: Runtime,
+  accountId: string,
+  { shard, keyId, jobId }: Share,
+  memory: AnswerMemory,
+): Promise<SharedJob> {
+  try {
+    await requireCurrentCaller(db, { shard, accountId, keyId }, 'jobs:read');
+  } catch (error) {
+    // Whoever opens a link has no key: why it ended is not for them.
+    throw error instanceof ApiError ? linkEnded() : error;
+  }
+  const job = await findJob(db, { shard, accountId, id: jobId }, memory);
+  if (job?.state !== 'completed') throw linkEnded();
+  return withoutAccount(await withVersion(db, job, 'edited'));
+}
+
+type SharedJob = ReturnType<typeof withoutAccount>;
+
+async function show(job: SharedJob, format: keyof typeof FILE_EXTENSIONS, { expiresAt }: Share) {
+  if (format === 'json') return { body: sharedJson(job, expiresAt), headers: {} };
+  const hasNames = isDocumentFormat(format) || job.speakerNames !== undefined;
+  const { headers, ...file } = isDocumentFormat(format)
+    ? await renderDocument(job, format, { hasNames })
+    : await render(job, format, { shape: null, hasNames });
+  const extension = FILE_EXTENSIONS[format];
+  const name = `${job.filename.replace(AUDIO_EXTENSION, '')}.${extension}`;
+  const disposition = attachment(`transcript.${extension}`, name);
+  return { ...file, headers: { ...headers, 'content-disposition': disposition } };
+}
+
+function linkEnded(): ApiError {
+  return new ApiError('not_found', 'This link has ended, or was changed. Ask whoever sent it for another one.', {
+    headers: HEADERS,
+  });
+}
