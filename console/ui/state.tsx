@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { problemOf } from '../api/problem.ts';
+import { session } from '../session/session.ts';
+import { useStore } from '../session/store.ts';
 import { typed } from '../text/command.ts';
 import { Button } from './button.tsx';
 import { Code } from './copy.tsx';
@@ -8,8 +10,8 @@ import { Code } from './copy.tsx';
 //
 //   <Query of={query}>{(job) => …}</Query>     the content of a query, or that it loads, or its error
 //   <Loading />
-//   <Problem error={error} retry={refetch} />  as the API says it, with the request id; a 429 counts down, then tries
-//   again <Empty title="No jobs yet" command="transcribe call.mp3">…</Empty>
+//   <Problem error={error} retry={refetch} />  as the API says it; a 429 counts down, then tries again
+//   <Empty title="No jobs yet" command="transcribe call.mp3">…</Empty>
 
 /** The parts of a query of TanStack Query that are shown. */
 type QueryState<Value> = { data: Value | undefined; error: unknown; refetch: () => unknown };
@@ -43,14 +45,19 @@ export function Loading() {
   );
 }
 
-/** An error. @param retry  absent: no button */
+/**
+ * An error, with its type and the request id for whoever uses the API or reports the error. Whoever is about to sign in
+ * sees the sentence alone, unless the service failed.
+ * @param retry  absent: no button
+ */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
-  const { message, type, requestId, retryAfterSeconds } = problemOf(error);
+  const { message, type, requestId, isOfService, retryAfterSeconds } = problemOf(error);
+  const { account, admin } = useStore(session);
   const seconds = useCountdown(error, retryAfterSeconds, retry);
   return (
     <div className="notice problem" role="alert">
       <p>{message}</p>
-      {(type || requestId) && (
+      {(type || requestId) && (account || admin || isOfService) && (
         <p className="details">
           {type && <code>{type}</code>} {requestId && <code>{requestId}</code>}
         </p>

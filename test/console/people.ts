@@ -78,7 +78,9 @@ export const flows: Flow[] = [
       await signOut(page);
 
       await signIn(page, 'olga@example.com', 'not the password');
-      await page.getByRole('alert').filter({ hasText: 'The email or the password is wrong.' }).waitFor();
+      const wrong = page.getByRole('alert');
+      await wrong.waitFor();
+      assert.equal(await wrong.textContent(), 'The email or the password is wrong.');
       await signIn(page, 'olga@example.com');
       await page.getByRole('link', { name: 'People' }).click();
       await page.getByLabel('Role of Vera').selectOption('member');
@@ -96,6 +98,29 @@ export const flows: Flow[] = [
       await signOut(page);
       await signIn(page, 'olga@example.com', 'a wholly new password');
       await page.locator('.who', { hasText: 'Olga' }).waitFor();
+    },
+  },
+  {
+    title: 'a provider and passwords are told apart, and a service that fails names the request',
+    async run({ page, checkView }) {
+      const oidc = { name: 'Example' };
+      await page.route('/v1/sign-in', (route) =>
+        route.request().method() === 'GET'
+          ? route.fulfill({ json: { setup: false, password: true, oidc } })
+          : route.fulfill({
+              status: 500,
+              json: { error: { message: 'It failed.', code: 500, type: 'internal' }, request_id: 'req_1' },
+            }),
+      );
+      await page.goto('/');
+      await page.getByRole('button', { name: 'Sign in with Example' }).waitFor();
+      await page.locator('main').getByText('or', { exact: true }).waitFor();
+      await checkView('sign-in-with-provider');
+      await page.getByRole('form', { name: 'Sign in', exact: true }).waitFor();
+      assert.equal(await page.locator('.button.primary').count(), 1);
+
+      await signIn(page, 'olga@example.com');
+      await page.getByRole('alert').getByText('req_1').waitFor();
     },
   },
 ];

@@ -10,7 +10,7 @@ import { Query } from '../../ui/state.tsx';
 import { Centred, WithKey } from './centred.tsx';
 import { InvitationForm } from './invitation-form.tsx';
 import { KeyForm } from './key-form.tsx';
-import { PasswordForm, ProviderButton } from './person-forms.tsx';
+import { PasswordForm, Ways } from './person-forms.tsx';
 import { ProviderProblem } from './provider-problem.tsx';
 import { SetupForm } from './setup-form.tsx';
 
@@ -48,10 +48,9 @@ function PersonSignIn({ arrived }: { arrived: Arrival | null }) {
         ) : (
           <Centred title="Sign in">
             {arrived?.kind === 'problem' && <ProviderProblem code={arrived.value} />}
-            <Section>
-              {found.oidc && <ProviderButton name={found.oidc.name} />}
-              {found.password && <PasswordForm isFirst={found.oidc === null} />}
-            </Section>
+            <Ways ways={found}>
+              <PasswordForm isFirst={found.oidc === null} />
+            </Ways>
             <WithKey />
           </Centred>
         )

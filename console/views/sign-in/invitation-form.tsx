@@ -5,10 +5,9 @@ import { signIn } from '../../api/people.ts';
 import { RequestForm } from '../../forms/request-form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Centred } from './centred.tsx';
-import { EmailField, enter, NameField, NewPasswordField, ProviderButton } from './person-forms.tsx';
+import { EmailField, enter, NameField, NewPasswordField, Ways } from './person-forms.tsx';
 
 /** What a link to an account is for, and how it is accepted. */
 export function InvitationForm({ token, ways }: { token: string; ways: WaysToSignIn }) {
@@ -25,10 +24,9 @@ export function InvitationForm({ token, ways }: { token: string; ways: WaysToSig
             <p>
               Join <strong>{account}</strong> as {role === 'owner' ? 'an owner' : `a ${role}`}.
             </p>
-            <Section>
-              {ways.oidc && <ProviderButton name={ways.oidc.name} token={{ invitation: token }} />}
-              {ways.password && <Accept token={token} email={email} />}
-            </Section>
+            <Ways ways={ways} token={{ invitation: token }}>
+              <Accept token={token} email={email} look={ways.oidc ? 'plain' : 'primary'} />
+            </Ways>
           </>
         )}
       </Query>
@@ -36,13 +34,14 @@ export function InvitationForm({ token, ways }: { token: string; ways: WaysToSig
   );
 }
 
-function Accept({ token, email }: { token: string; email: string | null }) {
+function Accept({ token, email, look }: { token: string; email: string | null; look: 'plain' | 'primary' }) {
   const [isKnown, setKnown] = useState(false);
   return (
     <>
       <RequestForm
         label="Accept the invitation"
         submitLabel={isKnown ? 'Sign in and join' : 'Join'}
+        look={look}
         send={async (given) => enter(await signIn.accept({ token, ...Object.fromEntries(given) }))}
       >
         {!isKnown && <NameField autoFocus />}

@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+import type { WaysToSignIn } from '#sdk/wire.ts';
 import { signIn } from '../../api/people.ts';
 import { RequestForm } from '../../forms/request-form.tsx';
 import { address, navigate } from '../../router/address.ts';
@@ -5,9 +7,12 @@ import { arrival } from '../../session/arrival.ts';
 import { type AccountSession, changeSession } from '../../session/session.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { focusNextPage } from '../../ui/page.tsx';
+import { focusNextPage, Section } from '../../ui/page.tsx';
 
 const MIN_PASSWORD_CHARS = 12;
+
+/** Of the link that somebody came by. */
+type Token = { setup?: string; invitation?: string };
 
 /** What follows a sign-in: the view that was asked for, or the first one. */
 export function enter(account: AccountSession): void {
@@ -39,14 +44,27 @@ export function PasswordForm({ isFirst }: { isFirst: boolean }) {
   );
 }
 
-/** Goes to the OpenID provider. @param token  of the setup or an invitation; absent: a user who exists signs in */
-export function ProviderButton({
-  name,
-  token = {},
+/** The ways to go on: the provider first, where there is one. @param children  the form of the password */
+export function Ways({
+  ways: { oidc, password },
+  token,
+  children,
 }: {
-  name: string;
-  token?: { setup?: string; invitation?: string };
+  ways: WaysToSignIn;
+  /** Absent: a user who exists signs in. */
+  token?: Token;
+  children: ReactNode;
 }) {
+  return (
+    <Section>
+      {oidc && <ProviderButton name={oidc.name} token={token} />}
+      {oidc && password && <p className="or">or</p>}
+      {password && children}
+    </Section>
+  );
+}
+
+function ProviderButton({ name, token = {} }: { name: string; token?: Token | undefined }) {
   return (
     <p className="provider">
       <ActionButton look="primary" act={() => signIn.atProvider(token)}>

@@ -4,7 +4,7 @@ import { RequestForm, textOf } from '../../forms/request-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Centred, WithKey } from './centred.tsx';
-import { EmailField, enter, NameField, NewPasswordField, ProviderButton } from './person-forms.tsx';
+import { EmailField, enter, NameField, NewPasswordField, Ways } from './person-forms.tsx';
 
 /** The first visit: makes the owner, who is an operator too. @param token  of the link; null: without one */
 export function SetupForm({ token, ways }: { token: string | null; ways: WaysToSignIn }) {
@@ -19,22 +19,24 @@ export function SetupForm({ token, ways }: { token: string | null; ways: WaysToS
       title="Welcome to Verbatim"
       text="You are the first user: you become the owner of an account and the operator of this service."
     >
-      <Section>
-        {ways.oidc && <ProviderButton name={ways.oidc.name} token={{ setup: token }} />}
-        {ways.password && (
-          <RequestForm label="First user" submitLabel="Create the account" send={send}>
-            <NameField autoFocus />
-            <EmailField />
-            <NewPasswordField />
-            <TextField
-              label="Team"
-              name="account_name"
-              maxLength={200}
-              hint="The name of the account. Empty: your name."
-            />
-          </RequestForm>
-        )}
-      </Section>
+      <Ways ways={ways} token={{ setup: token }}>
+        <RequestForm
+          label="First user"
+          submitLabel="Create the account"
+          look={ways.oidc ? 'plain' : 'primary'}
+          send={send}
+        >
+          <NameField autoFocus />
+          <EmailField />
+          <NewPasswordField />
+          <TextField
+            label="Team"
+            name="account_name"
+            maxLength={200}
+            hint="The name of the account. Empty: your name."
+          />
+        </RequestForm>
+      </Ways>
     </Centred>
   );
 }
