@@ -109,10 +109,8 @@ export class LiveConnection implements SocketUser {
     return {
       acknowledged: (offset) => this.#acknowledge(offset),
       speechStarted: (startSeconds) => this.#socket.send({ type: 'speech_started', start: rounded(startSeconds) }),
-      speechStopped: () => undefined,
       partial: (partial) => this.#showPartial(partialMessage(partial)),
       segment: (segment) => this.#sendSegment(segment),
-      emptySegment: () => undefined,
       segmentFailed: (_cause, { startSeconds, endSeconds }) =>
         this.#warn('segment_failed', 'The engine failed on a part of the audio; its text is missing.', {
           start: rounded(startSeconds),

@@ -34,13 +34,13 @@ export type StopReason = 'out_of_balance' | 'too_long' | 'idle' | 'lost' | 'fail
 /** What a wire tells its client. */
 export type SessionUser = SessionEvents & {
   /** So many bytes are durable. */
-  acknowledged(offset: number): void;
+  acknowledged?(offset: number): void;
   /** So many seconds are paid for; the session stops after them. */
-  balanceLow(secondsLeft: number): void;
+  balanceLow?(secondsLeft: number): void;
   /** The session stops. But for `lost`, `failed` and `away` its job ends, and `ended` follows. */
   stopped(reason: StopReason): void;
   /** Resolves when the client has the segments that were stored before: the end of the job deletes them. */
-  caughtUp(): Promise<void>;
+  caughtUp?(): Promise<void>;
   /** The job has ended. */
   ended(job: Job): void;
 };
@@ -90,17 +90,16 @@ export class RunningSession {
     this.#audioAtMs = runtime.clock.now();
     this.#audio = new PaidAudio(runtime, taken, {
       write: (bytes) => this.#session.write(bytes),
-      balanceLow: (secondsLeft) => user.balanceLow(secondsLeft),
+      balanceLow: (secondsLeft) => user.balanceLow?.(secondsLeft),
       stopped: (reason) => (reason === 'lost' ? this.#stop('lost') : this.#stopAt(reason)),
       failed: (cause) => this.#fail(cause, 'the hold of a live session could not be made'),
     });
     this.#entry = runtime.journal.open({
       row,
       wordTimes: job.wordTimes,
-      position: () => this.#session.position(),
       onDurable: (bytes, lagMs) => {
         runtime.metrics?.liveAcknowledged(lagMs);
-        user.acknowledged(bytes);
+        user.acknowledged?.(bytes);
       },
       onLost: () => this.#lost(),
       onFailed: (cause) => this.#fail(cause, 'a live session could not be written'),
@@ -172,10 +171,7 @@ export class RunningSession {
   gap(to: number): boolean {
     if (to < this.receivedBytes) return false;
     if (this.#isEnding) return true;
-    this.#audio.skip(to, () => {
-      this.#entry.warn({ code: 'audio_gap' });
-      this.#session.gap(to);
-    });
+    this.#audio.skip(to, () => void this.#session.gap(to));
     return true;
   }
 
@@ -235,15 +231,8 @@ export class RunningSession {
       openDecoder: () => this.#engine.open({ language: job.language, prompt, keywords, ...traced, jobId: job.id }),
       turn: () => this.#runtime.slices.turn(job.accountId),
       edit: editOf(job),
-      warn: (warning) => this.#entry.warn(warning),
       onFailed: (cause) => this.#fail(cause, 'a live session could not be read again'),
-      events: {
-        ...this.#user,
-        segmentFailed: (cause, segment) => {
-          this.#entry.warn({ code: 'segment_failed', ...segment });
-          this.#user.segmentFailed(cause, segment);
-        },
-      },
+      events: this.#user,
     });
   }
 
@@ -271,11 +260,11 @@ export class RunningSession {
       await this.#audio.rested();
       this.#noteLag();
       await this.#session.finish();
-      await this.#user.caughtUp();
+      await this.#user.caughtUp?.();
       if (this.#closed.signal.aborted) return;
-      if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#entry.warn({ code: 'behind' });
       const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };
-      const end = { model: this.#engine.name, warnings: this.#entry.warnings, isOutOfBalance };
+      const found = this.#mostBehindSeconds > BEHIND_SECONDS ? [{ code: 'behind' } as const] : [];
+      const end = { model: this.#engine.name, warnings: [...this.#entry.warnings, ...found], isOutOfBalance };
       this.#isWritingEnd = true;
       const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
       const ended = await retryWhileAway(this.#runtime, again, () =>

@@ -18,8 +18,8 @@ export const LIVE_BUGS: PlantedBug[] = [
             original,
             'append',
             (append) =>
-              function (bytes) {
-                append.call(this, bytes);
+              function (bytes, position) {
+                append.call(this, bytes, position);
                 this.session.onDurable(this.durableBytes + this.pendingBytes(), 0);
               },
           ),
@@ -51,8 +51,8 @@ export const LIVE_BUGS: PlantedBug[] = [
             original,
             'append',
             (append) =>
-              function (bytes) {
-                append.call(this, bytes);
+              function (bytes, position) {
+                append.call(this, bytes, position);
                 received.set(this.session.row.id, this.durableBytes + this.pendingBytes());
               },
           ),
@@ -74,8 +74,8 @@ export const LIVE_BUGS: PlantedBug[] = [
             original,
             'add',
             (add) =>
-              async function (segment) {
-                void add.call(this, segment);
+              async function (segment, position) {
+                void add.call(this, segment, position);
               },
           ),
       }),

@@ -7,14 +7,21 @@ import { EngineAwayError } from '../presence/engine-presence.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { holdsNoSpeech } from '../silence.ts';
 import type { VoiceDetector } from '../vad/vad.ts';
-import type { LiveDecoder, LiveDecoderOptions, LiveEngine, LiveFinal, LiveSegmentDecoder } from './live-engine.ts';
+import type {
+  LiveDecoder,
+  LiveDecoderOptions,
+  LiveEngine,
+  LiveFinal,
+  LiveSegmentDecoder,
+  OnPartial,
+} from './live-engine.ts';
 import { judgedFinal } from './live-final.ts';
 import { findSegmentSpeech, SegmentAudio } from './segment-audio.ts';
 
 export type AgreementOptions = {
   clock: Clock;
-  /** Seconds of new audio before the open segment is transcribed again. */
-  stepSeconds: number;
+  /** Seconds of new audio before the open segment is transcribed again. Default: 1. */
+  stepSeconds?: number;
   /** Sessions at once. */
   sessions: number;
   /** Finds the speech that the engine is given; null without its model. */
@@ -67,7 +74,7 @@ class AgreementDecoder implements LiveDecoder {
     this.asked = asked;
   }
 
-  segment(onPartial: Parameters<LiveDecoder['segment']>[0]): LiveSegmentDecoder {
+  segment(onPartial: OnPartial | null): LiveSegmentDecoder {
     return new AgreementSegment(this, onPartial);
   }
 
@@ -88,7 +95,7 @@ class AgreementDecoder implements LiveDecoder {
 
 class AgreementSegment implements LiveSegmentDecoder {
   readonly #decoder: AgreementDecoder;
-  readonly #onPartial: Parameters<LiveDecoder['segment']>[0];
+  readonly #onPartial: OnPartial | null;
   readonly #agreement = new Agreement();
   #stableText = '';
   readonly #given = new AbortController();
@@ -98,7 +105,7 @@ class AgreementSegment implements LiveSegmentDecoder {
   #passing: Promise<void> | null = null;
   #hasEnded = false;
 
-  constructor(decoder: AgreementDecoder, onPartial: Parameters<LiveDecoder['segment']>[0]) {
+  constructor(decoder: AgreementDecoder, onPartial: OnPartial | null) {
     this.#decoder = decoder;
     this.#onPartial = onPartial;
   }
@@ -141,10 +148,11 @@ class AgreementSegment implements LiveSegmentDecoder {
   }
 
   #passIfDue(): void {
-    const isDue = this.#audio.length - this.#passedAt >= this.#decoder.options.stepSeconds * SAMPLE_RATE;
+    const { stepSeconds = 1 } = this.#decoder.options;
+    const isDue = this.#audio.length - this.#passedAt >= stepSeconds * SAMPLE_RATE;
     const isAway = this.#decoder.engine.absence?.() != null;
     const isClosed = this.#hasEnded || this.#given.signal.aborted || this.#decoder.closed.signal.aborted;
-    if (!isDue || isAway || this.#passing !== null || isClosed) return;
+    if (this.#onPartial === null || !isDue || isAway || this.#passing !== null || isClosed) return;
     this.#passedAt = this.#audio.length;
     this.#passing = this.#pass().finally(() => {
       this.#passing = null;
@@ -162,7 +170,7 @@ class AgreementSegment implements LiveSegmentDecoder {
       if (signal.aborted || this.#hasEnded) return;
       const { stable, open } = this.#agreement.push(wordsOf(segments));
       this.#stableText = stable.map(({ text }) => text).join(' ');
-      this.#onPartial({ words: [...stable, ...open], stableWords: stable.length });
+      this.#onPartial?.({ words: [...stable, ...open], stableWords: stable.length });
     } catch (error) {
       // The final transcript decides; a pass that failed is as one that was not made.
       if (!signal.aborted && !(error instanceof EngineError)) throw error;

@@ -45,7 +45,7 @@ function openSegment({ says, find }: { says: (seconds: number) => string; find: 
     capacity: () => 1,
     open: () => ({
       segment(onPartial) {
-        shown.push(onPartial);
+        if (onPartial) shown.push(onPartial);
         return {
           write: () => undefined,
           async end(seconds) {

@@ -9,6 +9,7 @@ import type {
   LiveFinal,
   LivePartial,
   LiveSegmentDecoder,
+  OnPartial,
 } from './live-engine.ts';
 import { judgedFinal } from './live-final.ts';
 import { findSegmentSpeech, SegmentAudio } from './segment-audio.ts';
@@ -40,7 +41,7 @@ class JudgedDecoder implements LiveDecoder {
     this.asked = asked;
   }
 
-  segment(onPartial: (partial: LivePartial) => void): LiveSegmentDecoder {
+  segment(onPartial: OnPartial | null): LiveSegmentDecoder {
     return new JudgedSegment(this, onPartial);
   }
 
@@ -59,7 +60,7 @@ class JudgedDecoder implements LiveDecoder {
 
   /** The text of some audio, decoded by itself. */
   async decode(piece: Pcm): Promise<Transcript> {
-    const segment = this.decoder.segment(() => undefined);
+    const segment = this.decoder.segment(null);
     for (let at = 0; at < piece.length; at += FRAME) segment.write(piece.subarray(at, at + FRAME));
     const seconds = piece.length / SAMPLE_RATE;
     return transcriptOf(await segment.end(seconds), seconds);
@@ -69,7 +70,7 @@ class JudgedDecoder implements LiveDecoder {
 class JudgedSegment implements LiveSegmentDecoder {
   readonly #session: JudgedDecoder;
   readonly #segment: LiveSegmentDecoder;
-  readonly #onPartial: (partial: LivePartial) => void;
+  readonly #onPartial: OnPartial | null;
   readonly #audio = new SegmentAudio();
   /** What the engine gave last, which is shown once there is speech. */
   #partial: LivePartial | null = null;
@@ -77,10 +78,10 @@ class JudgedSegment implements LiveSegmentDecoder {
   #isAsking = false;
   #hasEnded = false;
 
-  constructor(session: JudgedDecoder, onPartial: (partial: LivePartial) => void) {
+  constructor(session: JudgedDecoder, onPartial: OnPartial | null) {
     this.#session = session;
     this.#onPartial = onPartial;
-    this.#segment = session.decoder.segment((partial) => this.#take(partial));
+    this.#segment = session.decoder.segment(onPartial && ((partial) => this.#take(partial)));
   }
 
   write(frame: Pcm): void {
@@ -118,7 +119,7 @@ class JudgedSegment implements LiveSegmentDecoder {
   #take(partial: LivePartial): void {
     this.#partial = partial;
     if (this.#hasEnded) return;
-    if (this.#isSpoken) this.#onPartial(partial);
+    if (this.#isSpoken) this.#onPartial?.(partial);
     else if (partial.words.length > 0 && !this.#isAsking) void this.#ask();
   }
 
@@ -132,7 +133,7 @@ class JudgedSegment implements LiveSegmentDecoder {
     if (this.#hasEnded) return;
     if (mayBeSpoken({}, piece, speech)) {
       this.#isSpoken = true;
-      this.#onPartial(this.#partial!);
+      this.#onPartial?.(this.#partial!);
       // Text of more audio came meanwhile, and no more may come.
     } else if (this.#partial !== asked) await this.#ask();
   }

@@ -20,6 +20,8 @@ export type LivePartial = {
   stableWords: number;
 };
 
+export type OnPartial = (partial: LivePartial) => void;
+
 /** Decodes one segment of speech, from frames of 10 ms: 160 samples, 16,000 per second. */
 export type LiveSegmentDecoder = {
   /** Takes the next frame; never waits. */
@@ -37,7 +39,8 @@ export type LiveSegmentDecoder = {
  * The decoder of one session: segments one after the other. The end of one may be decoded while the next is written.
  */
 export type LiveDecoder = {
-  segment(onPartial: (partial: LivePartial) => void): LiveSegmentDecoder;
+  /** @param onPartial  null where nobody wants the words of an open segment: none are made */
+  segment(onPartial: OnPartial | null): LiveSegmentDecoder;
   /** Seconds of audio that were written and are not decoded yet. */
   backlogSeconds(): number;
   close(): void;

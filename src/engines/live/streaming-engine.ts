@@ -6,8 +6,8 @@ import type {
   LiveDecoderOptions,
   LiveEngine,
   LiveFinal,
-  LivePartial,
   LiveSegmentDecoder,
+  OnPartial,
 } from './live-engine.ts';
 import { LiveProcess, type LiveProcessSettings } from './live-process.ts';
 
@@ -70,7 +70,7 @@ class StreamingDecoder implements LiveDecoder {
     this.#asked = asked;
   }
 
-  segment(onPartial: (partial: LivePartial) => void): LiveSegmentDecoder {
+  segment(onPartial: OnPartial | null): LiveSegmentDecoder {
     const process = this.#processes.reduce((least, one) => (one.segments < least.segments ? one : least));
     const segment = new StreamingSegment(process, {
       language: this.#asked.language,
@@ -92,7 +92,7 @@ class StreamingDecoder implements LiveDecoder {
 
 type SegmentOptions = {
   language: string | null;
-  onPartial(partial: LivePartial): void;
+  onPartial: OnPartial | null;
   onOver(): void;
 };
 
@@ -109,7 +109,7 @@ class StreamingSegment implements LiveSegmentDecoder {
     // A segment that fails before its end is reported there.
     this.#final.promise.catch(() => undefined);
     this.#id = process.open(options.language, {
-      partial: (partial) => options.onPartial(partial),
+      partial: (partial) => options.onPartial?.(partial),
       final: (final) =>
         this.#over(() => this.#final.resolve({ ...final, language: final.language ?? options.language })),
       failed: (error: EngineError) => this.#over(() => this.#final.reject(error)),

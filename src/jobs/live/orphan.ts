@@ -40,22 +40,18 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
   const entry = new LiveJournal(runtime).open({
     row,
     wordTimes: job.wordTimes,
-    position: () => session.position(),
     onDurable: () => undefined,
     onLost: () => failed.reject(new LeaseLostError(job.id)),
     onFailed: (cause) => failed.reject(cause),
   });
   const { slices = new Slices() } = runtime;
-  // Nobody sees the words of an open segment.
   const live = agreementEngine(engine, {
     clock,
-    stepSeconds: Number.POSITIVE_INFINITY,
     sessions: 1,
     detector: runtime.detector ?? null,
     // The job waits in the queue instead.
     whileAway: 'fail',
   });
-  const ignore = () => undefined;
   const session = new LiveSession({
     format: row.options,
     segmentation: segmentationFor(live, row.options),
@@ -66,17 +62,8 @@ async function endOnce(job: ClaimedJob, engine: Engine, runtime: OrphanRuntime, 
     openDecoder: () => live.open({ language: job.language, jobId: job.id }),
     turn: () => slices.turn(job.accountId),
     edit: editOf(job),
-    warn: (warning) => entry.warn(warning),
     onFailed: (cause) => failed.reject(cause),
-    events: {
-      speechStarted: ignore,
-      speechStopped: ignore,
-      partial: ignore,
-      segment: ignore,
-      emptySegment: ignore,
-      finalized: ignore,
-      segmentFailed: (_cause, segment) => entry.warn({ code: 'segment_failed', ...segment }),
-    },
+    events: {},
   });
   const stop = () => failed.reject(signal.reason);
   signal.addEventListener('abort', stop);

@@ -11,7 +11,8 @@ export type DecodingOptions = {
   decoder: LiveDecoder;
   /** Where a session that is continued decodes this segment again. */
   position: SegmentPosition;
-  onPartial(partial: LivePartial): void;
+  /** Null: the engine makes no partial texts. */
+  onPartial: ((partial: LivePartial) => void) | null;
   /** Frames once more, from the journal. */
   readAgain(frames: EndedSegment): AsyncIterable<Pcm>;
   /** The engine, which works, failed twice on the segment. */
@@ -30,9 +31,8 @@ export class SegmentDecoding {
   constructor(options: DecodingOptions) {
     this.#options = options;
     this.position = options.position;
-    this.#segment = options.decoder.segment((partial) => {
-      if (!this.#hasEnded) options.onPartial(partial);
-    });
+    const { onPartial } = options;
+    this.#segment = options.decoder.segment(onPartial && ((partial) => void (this.#hasEnded || onPartial(partial))));
   }
 
   write(frame: Pcm): void {
@@ -65,7 +65,7 @@ export class SegmentDecoding {
    */
   async #decodeAgain(start: number, lengthSeconds: number): Promise<LiveFinal> {
     if (this.#isClosed) return NO_TEXT;
-    const again = this.#options.decoder.segment(() => undefined);
+    const again = this.#options.decoder.segment(this.#options.onPartial && (() => undefined));
     try {
       for await (const frame of this.#options.readAgain({ start, end: start + this.#frames })) again.write(frame);
       return await again.end(lengthSeconds);

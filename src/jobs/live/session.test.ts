@@ -45,7 +45,6 @@ function openSession(
     onFailed: (cause) => void heard.causes.push(cause),
     ...changes,
   });
-  journal.positionOf = () => session.position();
   return { session, heard };
 }
 
@@ -274,6 +273,47 @@ test('a session with gaps that crashes at random moments gives the segments of a
   }
 });
 
+test('speech that was given up stays given up when another process goes on', async () => {
+  const journal = new MemoryJournal();
+  const { session, heard } = openSession(journal);
+  const audio = noisySpeech(randomFrom(5), 2);
+  session.write(audio);
+  session.discard(() => journal.commit());
+  session.close();
+  journal.crash();
+  const next = openSession(journal, { position: journal.durable.position, receivedBytes: audio.length });
+  await next.session.replay();
+  await finish(next.session, journal);
+
+  assert.deepEqual([heard.segments, next.heard.segments], [[], []]);
+});
+
+test('speech without text is warned of once, also when another process goes on', async () => {
+  const journal = new MemoryJournal();
+  const decoder = openStubDecoder();
+  const untranscribed = [{ startSeconds: 0, endSeconds: 1 }];
+  const final = { text: '', words: [], confidence: null, language: null, untranscribed };
+  const openDecoder = () => ({
+    ...decoder,
+    segment: () => ({ ...decoder.segment(null), end: async () => final }),
+  });
+  const { session, heard } = openSession(journal, { openDecoder });
+  const audio = noisySpeech(randomFrom(5), 2);
+  session.write(audio);
+  session.finalize(null);
+  while (heard.empty === 0) await turnOfTheLoop();
+  journal.commit();
+  session.close();
+  const next = openSession(journal, { openDecoder, position: journal.durable.position, receivedBytes: audio.length });
+  await next.session.replay();
+  await finish(next.session, journal);
+
+  assert.deepEqual(
+    journal.warnings.map(({ code }) => code),
+    ['untranscribed'],
+  );
+});
+
 test('a session without audio finishes without a segment', async () => {
   const journal = new MemoryJournal();
   const { session, heard } = openSession(journal);
@@ -300,7 +340,7 @@ test('a session whose journal cannot be read when the engine has failed says so,
 
   assert.deepEqual(heard.causes, [cause, cause]);
   assert.deepEqual([heard.finalized, journal.durable.segments], [[], []]);
-  assert.ok(session.position().frame < 100);
+  assert.ok(journal.durable.position.frame < 100);
 });
 
 test('stored audio is read again in steps of a tenth of a second', async () => {

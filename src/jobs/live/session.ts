@@ -15,14 +15,21 @@ import type { LiveSegment } from './rows/live-segment.ts';
 import { SegmentDecoding } from './segment-decoding.ts';
 import { firstByteFor, framesOf, type StoredAudio } from './session-audio.ts';
 
-/** Writes a session's rows. All that was added before is committed with, or before, what is added later. */
+/**
+ * Writes a session's rows. All that was added before is committed with, or before, what is added later. Each position
+ * is where another process continues once what was added until then is committed.
+ */
 export type SessionJournal = {
   /** Adds bytes of audio. */
-  append(bytes: Uint8Array): void;
+  append(bytes: Uint8Array, position: SegmentPosition): void;
   /** Adds a gap: bytes that the client has lost. */
-  skip(bytes: number): void;
+  skip(bytes: number, position: SegmentPosition): void;
+  /** Adds a warning for the job at its end. */
+  warn(warning: FoundWarning): void;
   /** Resolves once the segment, and everything that was added before, is committed. Never rejects. */
-  add(segment: LiveSegment): Promise<void>;
+  add(segment: LiveSegment, position: SegmentPosition): Promise<void>;
+  /** What lies before the position is decided, without text. */
+  move(position: SegmentPosition): void;
   /** Resolves once everything that was added is committed. Never rejects. */
   flush(): Promise<void>;
   /** Bytes that are not committed. */
@@ -32,17 +39,17 @@ export type SessionJournal = {
 };
 
 export type SessionEvents = {
-  speechStarted(startSeconds: number): void;
-  speechStopped(endSeconds: number): void;
-  /** The words of the open segment so far; it begins at `startSeconds`. */
-  partial(partial: LivePartial & { index: number; startSeconds: number }): void;
+  speechStarted?(startSeconds: number): void;
+  speechStopped?(endSeconds: number): void;
+  /** The words of the open segment so far; it begins at `startSeconds`. Absent: the engine makes none. */
+  partial?(partial: LivePartial & { index: number; startSeconds: number }): void;
   /** A segment is final and durable. */
-  segment(segment: LiveSegment): void;
+  segment?(segment: LiveSegment): void;
   /** A segment has ended without text; nothing of it is stored. */
-  emptySegment(): void;
-  finalized(id: string | null, offset: number): void;
+  emptySegment?(): void;
+  finalized?(id: string | null, offset: number): void;
   /** The engine failed twice on a segment. */
-  segmentFailed(cause: EngineError, segment: { startSeconds: number; endSeconds: number }): void;
+  segmentFailed?(cause: EngineError, segment: { startSeconds: number; endSeconds: number }): void;
 };
 
 export type LiveSessionOptions = {
@@ -56,8 +63,6 @@ export type LiveSessionOptions = {
   openDecoder(): LiveDecoder;
   /** Changes a final before it is stored. */
   edit?(segment: LiveSegment): LiveSegment;
-  /** Called before a segment about which the job should warn is stored. */
-  warn?(warning: FoundWarning): void;
   events: SessionEvents;
   /** Resolves when the session may keep the event loop for a step: `Slices`. */
   turn(): Promise<void>;
@@ -113,13 +118,6 @@ export class LiveSession {
     return this.#receivedBytes;
   }
 
-  /** Where another process can continue. Not after the end of a segment that is not committed. */
-  position(): SegmentPosition {
-    const first = this.#ending[0] ?? this.#open;
-    if (first) return first.position;
-    return this.#isBegun ? this.#segments.position() : this.#options.position;
-  }
-
   /** Whether the client has to wait before it sends more. */
   isFull(): boolean {
     const { journal, format } = this.#options;
@@ -166,8 +164,8 @@ export class LiveSession {
   /** Takes audio, a tenth of a second at most: it is decoded at once. */
   write(bytes: Uint8Array): void {
     this.#receivedBytes += bytes.length;
-    this.#options.journal.append(bytes);
     this.#afterReplay(() => this.#takeAll(this.#reader.push(bytes)));
+    this.#options.journal.append(bytes, this.#position());
   }
 
   /**
@@ -178,8 +176,9 @@ export class LiveSession {
     const bytes = to - this.#receivedBytes;
     if (bytes < 0) return false;
     this.#receivedBytes = to;
-    this.#options.journal.skip(bytes);
     this.#afterReplay(() => this.#takeAll(this.#reader.skip(bytes)));
+    this.#options.journal.skip(bytes, this.#position());
+    this.#options.journal.warn({ code: 'audio_gap' });
     return true;
   }
 
@@ -193,7 +192,7 @@ export class LiveSession {
       const end = this.#segments.end('finalize');
       if (end === null) onNothing?.();
       this.#change(end);
-      this.#inOrder(async () => this.#options.events.finalized(id, offset));
+      this.#inOrder(async () => this.#options.events.finalized?.(id, offset));
     });
   }
 
@@ -203,6 +202,7 @@ export class LiveSession {
       if (this.#segments.end('finalize') !== null) {
         this.#open?.close();
         this.#open = null;
+        this.#options.journal.move(this.#position());
       }
       onDiscarded();
     });
@@ -226,6 +226,13 @@ export class LiveSession {
     this.#isClosed = true;
     for (const decoding of [...this.#ending, this.#open]) decoding?.close();
     this.#decoder?.close();
+  }
+
+  /** Where another process can continue. Not after the end of a segment that is not committed. */
+  #position(): SegmentPosition {
+    const first = this.#ending[0] ?? this.#open;
+    if (first) return first.position;
+    return this.#isBegun ? this.#segments.position() : this.#options.position;
   }
 
   #afterReplay(act: () => void): void {
@@ -276,24 +283,28 @@ export class LiveSession {
   }
 
   #start(position: SegmentPosition): void {
-    const { events } = this.#options;
+    const { events, journal } = this.#options;
     const startSeconds = position.frame / 100;
     const index = this.#nextNumber - 1 + this.#ending.length;
     this.#open = new SegmentDecoding({
       decoder: this.#decoder,
       position,
-      onPartial: (partial) => events.partial({ ...partial, index, startSeconds }),
+      onPartial: events.partial ? (partial) => events.partial?.({ ...partial, index, startSeconds }) : null,
       readAgain: (segment) => this.#readAgain(segment),
-      onGivenUp: (cause) => events.segmentFailed(cause, { startSeconds, endSeconds: this.#frame / 100 }),
+      onGivenUp: (cause) => {
+        const segment = { startSeconds, endSeconds: this.#frame / 100 };
+        journal.warn({ code: 'segment_failed', ...segment });
+        events.segmentFailed?.(cause, segment);
+      },
     });
-    events.speechStarted(startSeconds);
+    events.speechStarted?.(startSeconds);
   }
 
   #end(change: Extract<SegmentChange, { kind: 'end' }>): void {
     const decoding = this.#open!;
     this.#open = null;
     this.#ending.push(decoding);
-    this.#options.events.speechStopped(change.end / 100);
+    this.#options.events.speechStopped?.(change.end / 100);
     const final = decoding.end(change);
     // `#inOrder` reports a failure.
     final.catch(() => undefined);
@@ -303,13 +314,16 @@ export class LiveSession {
   async #commit(change: Extract<SegmentChange, { kind: 'end' }>, final: LiveFinal): Promise<void> {
     const { journal, events, edit } = this.#options;
     this.#ending.shift();
-    for (const warning of warningsOf(change, final)) this.#options.warn?.(warning);
-    if (final.text === '') return events.emptySegment();
+    for (const warning of warningsOf(change, final)) journal.warn(warning);
+    if (final.text === '') {
+      journal.move(this.#position());
+      return events.emptySegment?.();
+    }
     const segment = segmentOf(change, final, this.#nextNumber);
     this.#nextNumber += 1;
     const edited = edit?.(segment) ?? segment;
-    await journal.add(edited);
-    if (!this.#isClosed) events.segment(edited);
+    await journal.add(edited, this.#position());
+    if (!this.#isClosed) events.segment?.(edited);
   }
 
   #inOrder(act: () => Promise<void>): void {

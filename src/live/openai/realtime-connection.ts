@@ -220,16 +220,12 @@ export class RealtimeConnection implements SocketUser {
 
   #userOf(): HostedUser {
     return {
-      acknowledged: () => undefined,
       speechStarted: (seconds) => this.#items.started(seconds),
       speechStopped: (seconds) => this.#items.stopped(seconds),
       partial: (partial) => this.#items.partial(partial),
       segment: (segment: LiveSegment) => this.#items.completed(segment.text),
       emptySegment: () => this.#items.completed(''),
       segmentFailed: (_cause, { startSeconds }) => this.#items.failed(startSeconds),
-      finalized: () => undefined,
-      balanceLow: () => undefined,
-      caughtUp: async () => undefined,
       stopped: (reason) => this.#stopped(reason),
       ended: (job) => {
         if (job.state === 'failed')

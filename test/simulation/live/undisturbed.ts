@@ -21,6 +21,8 @@ export async function undisturbed(chunks: StoredChunk[], audio: Buffer): Promise
     journal: {
       append: ignore,
       skip: ignore,
+      warn: ignore,
+      move: ignore,
       add: async ({ number, startSeconds, endSeconds, text }) =>
         void segments.push({ number, startSeconds, endSeconds, text }),
       flush: async () => undefined,
@@ -30,15 +32,7 @@ export async function undisturbed(chunks: StoredChunk[], audio: Buffer): Promise
       },
     },
     openDecoder: () => openStubDecoder(),
-    events: {
-      speechStarted: ignore,
-      speechStopped: ignore,
-      partial: ignore,
-      segment: ignore,
-      emptySegment: ignore,
-      finalized: ignore,
-      segmentFailed: ignore,
-    },
+    events: {},
     turn: async () => undefined,
     onFailed: (cause) => {
       throw cause;

@@ -21,6 +21,8 @@ const OPTIONS = {
   idleSeconds: 300,
 } as const;
 
+const AT = { frame: 7, isSpeaking: true };
+
 async function openEnvironment() {
   const database = await openTestDatabase();
   const clock = openManualClock();
@@ -46,7 +48,6 @@ async function openEnvironment() {
     return journal.open({
       row,
       wordTimes: false,
-      position: () => ({ frame: 7, isSpeaking: true }),
       onDurable: (bytes) => void events.push(`${id} durable ${bytes}`),
       onLost: () => void events.push(`${id} lost`),
       onFailed: () => void events.push(`${id} failed`),
@@ -77,15 +78,15 @@ test('audio is durable 250 ms after it came, that of all sessions together, and 
   await using environment = await openEnvironment();
   const { clock, events, open, audioOf } = environment;
   const [one, other] = [await open('job_1'), await open('job_2')];
-  one.append(Buffer.from('abc'));
-  other.append(Buffer.from('xyz'));
+  one.append(Buffer.from('abc'), AT);
+  other.append(Buffer.from('xyz'), AT);
   await clock.advance(249);
   assert.deepEqual(events, []);
 
   await clock.advance(1);
   await until('both are durable', () => events.length === 2);
-  one.append(Buffer.from('def'));
-  await one.add(segment(1));
+  one.append(Buffer.from('def'), AT);
+  await one.add(segment(1), AT);
 
   assert.deepEqual(events, ['job_1 durable 3', 'job_2 durable 3', 'job_1 durable 6']);
   assert.deepEqual(
@@ -104,12 +105,12 @@ test('a session that was taken over is told so, and nothing of it is written', a
   await using environment = await openEnvironment();
   const { events, open, audioOf } = environment;
   const old = await open('job_1');
-  old.append(Buffer.from('abc'));
+  old.append(Buffer.from('abc'), AT);
   await old.flush();
   const next = await open('job_1');
-  old.append(Buffer.from('old'));
+  old.append(Buffer.from('old'), AT);
   await old.flush();
-  next.append(Buffer.from('new'));
+  next.append(Buffer.from('new'), AT);
   await next.flush();
 
   assert.deepEqual(events, ['job_1 durable 3', 'job_1 lost', 'job_1 durable 6']);
@@ -124,9 +125,9 @@ test('while the database is away audio waits, and what came meanwhile is written
   const { clock, events, open, setAway } = environment;
   const entry = await open('job_1');
   setAway(true);
-  entry.append(Buffer.from('abc'));
+  entry.append(Buffer.from('abc'), AT);
   await clock.advance(250);
-  entry.append(Buffer.from('def'));
+  entry.append(Buffer.from('def'), AT);
   const flushed = entry.flush();
   await clock.advance(400);
   assert.deepEqual([events, entry.pendingBytes(), entry.pendingMs()], [[], 6, 650]);
@@ -143,8 +144,8 @@ test('a read goes on where it was when the database is back, and ends with the s
   const { clock, open, setAway } = environment;
   const entry = await open('job_1');
   for (let part = 0; part < 20; part++) {
-    entry.append(Buffer.from('a'));
-    entry.skip(1);
+    entry.append(Buffer.from('a'), AT);
+    entry.skip(1, AT);
   }
   await entry.flush();
   const sizes: number[] = [];
@@ -186,8 +187,8 @@ test('gaps and audio are read from any byte to any other', async () => {
   for (let part = 0; part < 60; part++) {
     const length = 1 + random.integer(part % 5 === 0 ? 150_000 : 900);
     const bytes = random.integer(4) === 0 ? null : Buffer.alloc(length, 1 + random.integer(250));
-    if (bytes) entry.append(bytes);
-    else entry.skip(length);
+    if (bytes) entry.append(bytes, AT);
+    else entry.skip(length, AT);
     whole = Buffer.concat([whole, bytes ?? Buffer.alloc(length)]);
     if (random.integer(3) === 0) await entry.flush();
   }
@@ -208,8 +209,8 @@ test('the rows of a session are erased in steps', async () => {
   await using environment = await openEnvironment();
   const entry = await environment.open('job_1');
   for (let chunk = 0; chunk < 510; chunk++) {
-    entry.append(Buffer.from('a'));
-    entry.skip(1);
+    entry.append(Buffer.from('a'), AT);
+    entry.skip(1, AT);
   }
   await entry.flush();
   const key = { shard: 3, id: 'job_1' };
@@ -233,8 +234,8 @@ test('a session that cannot be written does not fail the others of its shard', a
   await environment.run({
     text: `alter table live_sessions add constraint refused check (job_id <> 'job_1' or durable_bytes = 0)`,
   });
-  bad.append(Buffer.from('abc'));
-  good.append(Buffer.from('xyz'));
+  bad.append(Buffer.from('abc'), AT);
+  good.append(Buffer.from('xyz'), AT);
   await clock.advance(250);
   await until('both ends', () => events.length === 2);
 

@@ -16,11 +16,9 @@ const RETRY_AFTER_MS = 500;
 const WARNINGS_MAX = 100;
 
 export type JournalSession = {
-  row: Pick<LiveRow, 'shard' | 'id' | 'lease' | 'durableBytes' | 'gapBytes' | 'segments' | 'warnings'>;
+  row: Omit<LiveRow, 'accountId' | 'options' | 'connections' | 'isConnected'>;
   /** Whether the event streams of the job show words. */
   wordTimes: boolean;
-  /** Where another process can continue, once all that was added is committed. */
-  position(): SegmentPosition;
   /** The first `bytes` bytes are durable; the oldest of the last write became durable `lagMs` after it came. */
   onDurable(bytes: number, lagMs: number): void;
   /** Another process has taken the session over, or its job has ended: nothing more is written. */
@@ -68,6 +66,7 @@ export class JournalEntry {
   readonly #pieces: LivePiece[] = [];
   readonly #warnings: FoundWarning[];
   readonly #waiting: (() => void)[] = [];
+  #position: SegmentPosition;
   #gapBytes: number;
   #durableGapBytes: number;
   #segments: number;
@@ -77,7 +76,8 @@ export class JournalEntry {
   readonly #closed = new AbortController();
 
   constructor(session: JournalSession, writer: ShardWriter, runtime: Runtime) {
-    const { durableBytes, gapBytes, segments } = session.row;
+    const { durableBytes, gapBytes, segments, frame, isSpeaking } = session.row;
+    this.#position = { frame, isSpeaking };
     this.#segments = segments;
     this.#durableSegments = segments;
     this.session = session;
@@ -108,15 +108,17 @@ export class JournalEntry {
     return this.#closed.signal.aborted;
   }
 
-  append(bytes: Uint8Array): void {
+  append(bytes: Uint8Array, position: SegmentPosition): void {
     if (this.#isClosed) return;
     this.#audio.append(bytes);
+    this.move(position);
     this.#changed(WRITE_EVERY_MS);
   }
 
-  skip(bytes: number): void {
+  skip(bytes: number, position: SegmentPosition): void {
     if (this.#isClosed) return;
     this.#audio.skip(bytes);
+    this.move(position);
     this.#gapBytes += bytes;
     this.#changed(WRITE_EVERY_MS);
   }
@@ -126,17 +128,22 @@ export class JournalEntry {
     return this.#warnings;
   }
 
-  /** Adds a warning for the job at its end. */
   warn(warning: FoundWarning): void {
     if (this.#isClosed || this.#warnings.length >= WARNINGS_MAX) return;
     this.#warnings.push(warning);
     this.#changed(WRITE_EVERY_MS);
   }
 
-  add(segment: LiveSegment): Promise<void> {
+  /** Written with what is added next, or is being added. */
+  move(position: SegmentPosition): void {
+    this.#position = position;
+  }
+
+  add(segment: LiveSegment, position: SegmentPosition): Promise<void> {
     const { row, wordTimes } = this.session;
     const segments = segmentsOf(segment, wordTimes);
     this.#segments = segment.number;
+    this.move(position);
     this.#pieces.push({ id: row.id, number: segment.number, segments, message: messageOf(segment) });
     return this.flush();
   }
@@ -180,7 +187,7 @@ export class JournalEntry {
     const chunks = this.#audio.chunks();
     const reached = { durableBytes: this.#audio.end, gapBytes: this.#gapBytes, segments: this.#segments };
     const warnings = [...this.#warnings];
-    const write = { id, lease, ...reached, warnings, ...this.session.position() };
+    const write = { id, lease, ...reached, warnings, ...this.#position };
     return { entry: this, write, chunks, pieces: [...this.#pieces], waiting: [...this.#waiting] };
   }
 
