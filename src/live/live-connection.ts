@@ -11,7 +11,7 @@ import { durationMs } from '../rules/live/encoding.ts';
 import type { LiveApi } from './live-api.ts';
 import type { HostedUser, Taken } from './live-host.ts';
 import { type ClientMessage, partialMessage, readMessage, rounded, segmentMessage } from './messages.ts';
-import type { RunningSession, StopReason } from './running-session.ts';
+import type { EndReason, LossReason, RunningSession } from './running-session.ts';
 
 export const SUBPROTOCOL = 'verbatim.live.v1';
 const HEARTBEAT_SECONDS = 15;
@@ -24,13 +24,8 @@ const RECONNECT_AFTER_MS = 500;
 const GAP_MESSAGES = 10;
 const SEGMENTS_PER_READ = 100;
 const LENGTH_WARNINGS_SECONDS = [600, 300, 60];
-const STOP_CODES = {
-  out_of_balance: CLOSE.outOfBalance,
-  too_long: CLOSE.tooLong,
-  idle: CLOSE.idle,
-  failed: CLOSE.internal,
-  away: CLOSE.overloaded,
-} as const;
+const END_CODES = { out_of_balance: CLOSE.outOfBalance, too_long: CLOSE.tooLong, idle: CLOSE.idle };
+const LOSS_CODES = { failed: CLOSE.internal, away: CLOSE.overloaded };
 
 /**
  * A client of `/v1/live/:job_id`: its frames become calls of the session, what the session decides becomes messages.
@@ -48,9 +43,7 @@ export class LiveConnection implements SocketUser {
   #partialAtMs = 0;
   #ackedAtMs: number;
   #badMessages = 0;
-  #isFinishing = false;
   #isWaiting = false;
-  #closeCode: number = CLOSE.done;
 
   constructor(api: LiveApi, socket: OpenSocket, { taken, after }: { taken: Taken; after: number }) {
     const { job, row } = taken;
@@ -75,7 +68,7 @@ export class LiveConnection implements SocketUser {
   }
 
   binary(bytes: Buffer): void {
-    if (this.#isFinishing) return;
+    if (!this.#session.is('running')) return;
     this.#warnOfLength(bytes.length);
     this.#session.write(bytes);
     if (this.#session.isFull()) void this.#wait();
@@ -102,7 +95,7 @@ export class LiveConnection implements SocketUser {
       },
       'live connection',
     );
-    if (!this.#isFinishing) void this.#session.leave();
+    if (this.#session.is('running')) void this.#session.leave();
   }
 
   #userOf(): HostedUser {
@@ -122,11 +115,11 @@ export class LiveConnection implements SocketUser {
         this.#warn('balance_low', 'The balance does not cover more audio than this; add credits.', {
           seconds_left: rounded(secondsLeft),
         }),
-      stopped: (reason) => void this.#stopped(reason),
+      lost: (reason) => void this.#lost(reason),
       caughtUp: () => this.#caughtUp,
-      ended: (ended) => this.#sendDone(showJob(ended)),
+      ended: (ended, reason) => this.#sendDone(showJob(ended), reason),
       replaced: () => this.#close(CLOSE.replaced, 'another connection has the session'),
-      keyEnded: () => void this.#leave(CLOSE.unauthenticated, 'the key of the session has ended'),
+      keyEnded: () => void this.#closeWithKey(),
       restarting: () => this.#restart(),
     };
   }
@@ -144,7 +137,7 @@ export class LiveConnection implements SocketUser {
         }
         break;
       case 'finish':
-        this.#finish();
+        void this.#session.finish();
         break;
       case 'cancel':
         void this.#cancel();
@@ -238,18 +231,8 @@ export class LiveConnection implements SocketUser {
       this.#close(CLOSE.badMessages, 'too many messages that are not understood');
   }
 
-  #finish(): void {
-    if (this.#isFinishing) return;
-    this.#isFinishing = true;
-    void this.#session.finish();
-  }
-
   async #cancel(): Promise<void> {
-    if (this.#isFinishing) return;
-    this.#isFinishing = true;
-    await this.#session.flush();
-    await this.#caughtUp;
-    this.#session.abandon();
+    if (!(await this.#session.cancel())) return;
     try {
       const { shard, accountId, id } = this.#session.job;
       this.#sendDone((await cancelJob(this.#api, { shard, id: accountId }, id)).body);
@@ -259,20 +242,14 @@ export class LiveConnection implements SocketUser {
     }
   }
 
-  #sendDone(job: ReturnType<typeof showJob>): void {
+  #sendDone(job: ReturnType<typeof showJob>, reason: EndReason | null = null): void {
     this.#socket.sendText(writeJson({ type: 'done', seq: this.#session.segments + 1, job }));
-    this.#close(this.#closeCode, job.status);
+    this.#close(reason === null ? CLOSE.done : END_CODES[reason], job.status);
   }
 
-  async #stopped(reason: StopReason): Promise<void> {
-    this.#isFinishing = true;
-    if (reason === 'lost') await this.#closeLost();
-    else if (reason === 'failed' || reason === 'away') this.#close(STOP_CODES[reason], reason);
-    else this.#closeCode = STOP_CODES[reason];
-  }
-
-  /** Somebody else has the session, or has ended its job. From a transcriber a client that connects again takes it. */
-  async #closeLost(): Promise<void> {
+  /** From a transcriber a client that connects again takes the session. */
+  async #lost(reason: LossReason): Promise<void> {
+    if (reason !== 'lost') return this.#close(LOSS_CODES[reason], reason);
     const { db } = this.#api;
     const { job, row } = this.#session;
     const [jobNow, rowNow] = await Promise.all([findJob(db, job), findLiveSession(db, row)]).catch(() => []);
@@ -285,14 +262,14 @@ export class LiveConnection implements SocketUser {
 
   async #restart(): Promise<void> {
     this.#socket.send({ type: 'going_away', reconnect_after_ms: RECONNECT_AFTER_MS });
-    await this.#leave(CLOSE.restart, 'the node restarts');
+    await this.#session.leave();
+    this.#close(CLOSE.restart, 'the node restarts');
   }
 
-  /** Leaves the session to whoever takes it over. */
-  async #leave(code: number, reason: string): Promise<void> {
-    await this.#session.leave();
-    this.#isFinishing = true;
-    this.#close(code, reason);
+  /** What finishes already is ended all the same. */
+  async #closeWithKey(): Promise<void> {
+    if (this.#session.is('running')) await this.#session.leave();
+    this.#close(CLOSE.unauthenticated, 'the key of the session has ended');
   }
 
   #close(code: number, reason: string): void {

@@ -3,15 +3,18 @@ import test from 'node:test';
 import { beginSession, openHost } from '../../test/fixtures/begun-session.ts';
 import { insertTestKey } from '../../test/fixtures/caller.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
-import { openStubDecoder } from '../../test/fixtures/live.ts';
+import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
 import { openPlace } from '../../test/fixtures/live-place.ts';
 import { openManualClock } from '../../test/fixtures/manual-clock.ts';
+import { randomFrom } from '../../test/fixtures/random.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
+import { EngineError } from '../engines/engine.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import { LiveJournal } from '../jobs/live/rows/journal.ts';
 import { sweepLiveSessions } from '../jobs/live/sweep-live.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
+import type { Clock } from '../platform/clock.ts';
 import { openSemaphore } from '../platform/semaphore.ts';
 import { Slices } from '../platform/slices.ts';
 import type { LiveEngines } from './live-engines.ts';
@@ -58,27 +61,40 @@ test('sessions of an account begin one after another, and take one connection to
   assert.equal(mostOpen, 1);
 });
 
-test('a session ends within two seconds of the key that began it', async () => {
-  await using fixture = await openJobFixture();
+/** A host with a place for each session, and what its sessions run on. */
+async function openRunningHost(engine: Partial<LiveEngine>, clock?: Clock) {
+  const fixture = await openJobFixture();
   const account = await fixture.account();
   await insertTestKey(fixture.db, account);
-  const clock = openManualClock();
-  const engine = { name: 'stub', open: () => openStubDecoder() } as Partial<LiveEngine> as LiveEngine;
   const { metrics: _, ...parts } = fixture;
-  const runtime = { ...parts, clock, ends: openSemaphore(1), slices: new Slices(), holder: 'node_test/http' };
+  const shared = { ends: openSemaphore(1), slices: new Slices(), holder: 'node_test/http' };
+  const runtime = { ...parts, ...(clock && { clock }), ...shared };
   const leases = new LeaseKeeper<LiveClaim>(runtime, async (claims) => claims.map(({ id }) => id));
-  const engines = { take: async () => openPlace(engine), close: async () => undefined } as Partial<LiveEngines>;
-  const host = new LiveHost({
-    ...runtime,
-    leases,
-    journal: new LiveJournal(runtime),
-    engines: engines as LiveEngines,
-  });
+  const engines = {
+    take: async () => openPlace(engine as LiveEngine),
+    close: async () => void (await engine[Symbol.asyncDispose]?.()),
+  } as Partial<LiveEngines> as LiveEngines;
+  const host = new LiveHost({ ...runtime, leases, journal: new LiveJournal(runtime), engines });
   const id = await beginSession(fixture, account, host);
   const key = { shard: account.shard, accountId: account.id, id };
+  return {
+    fixture,
+    host,
+    job: () => fixture.job(account, id),
+    run: async (user: Partial<HostedUser>) =>
+      host.run((await host.take(key, { plan: 'pro', unlimited: false }))!, user as HostedUser),
+    async [Symbol.asyncDispose]() {
+      await leases.close();
+      await fixture[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('a session ends within two seconds of the key that began it', async () => {
+  const clock = openManualClock();
+  await using running = await openRunningHost({ name: 'stub', open: () => openStubDecoder() }, clock);
   let ends = 0;
-  const user = { keyEnded: () => void ends++ } as Partial<HostedUser> as HostedUser;
-  const session = host.run((await host.take(key, { plan: 'pro', unlimited: false }))!, user);
+  const session = await running.run({ keyEnded: () => void ends++ });
   const afterCheck = async (isExpected: () => boolean) =>
     await until('a check of the keys', async () => {
       await clock.advance(1_000);
@@ -87,10 +103,42 @@ test('a session ends within two seconds of the key that began it', async () => {
   await afterCheck(() => clock.now() >= 3_000);
   const whileValid = ends;
 
-  await fixture.db.run({ text: 'delete from api_keys' });
+  await running.fixture.db.run({ text: 'delete from api_keys' });
   await afterCheck(() => ends > 0);
   session.abandon();
-  await leases.close();
 
   assert.equal(whileValid, 0);
+});
+
+test('a session that finishes while the process stops is left to a transcriber, not ended without its last words', async () => {
+  const stopped = Promise.withResolvers<never>();
+  stopped.promise.catch(() => undefined);
+  const decoding = Promise.withResolvers<void>();
+  const open = () => ({
+    ...openStubDecoder(),
+    segment: () => ({
+      ...openStubDecoder().segment(null),
+      end: () => {
+        decoding.resolve();
+        return stopped.promise;
+      },
+    }),
+  });
+  // As an engine whose process is closed: what it decodes fails.
+  const dispose = async () => stopped.reject(new EngineError('engine_error', 'The speech engine was closed.'));
+  await using running = await openRunningHost({ name: 'stub', open, [Symbol.asyncDispose]: dispose });
+  const failures: object[] = [];
+  const session = await running.run({
+    restarting: () => session.leave(),
+    segmentFailed: (_cause, segment) => void failures.push(segment),
+  });
+  session.write(noisySpeech(randomFrom(5), 2));
+  const finished = session.finish();
+  await decoding.promise;
+  await running.host.close();
+  await finished;
+
+  const { status } = await running.job();
+  const [row] = await running.fixture.db.rows({ text: 'select holder from jobs' });
+  assert.deepEqual([status, row, failures], ['processing', { holder: null }, []]);
 });

@@ -11,10 +11,15 @@ export type PaidAudioUser = {
   write(bytes: Uint8Array): void;
   /** So many seconds are covered; nothing is taken after them. */
   balanceLow(secondsLeft: number): void;
-  /** Nothing more is taken. `lost`: another process has the job. */
-  stopped(reason: 'out_of_balance' | 'too_long' | 'lost'): void;
+  /** Nothing more is taken. */
+  stopped(reason: AudioEnd): void;
+  /** Another process has the job. */
+  lost(): void;
   failed(cause: unknown): void;
 };
+
+/** Why audio that came is not taken. */
+export type AudioEnd = 'out_of_balance' | 'too_long';
 
 const FRAMES_PER_TURN = 10;
 
@@ -27,7 +32,7 @@ export class PaidAudio {
   readonly #session: Pick<TakenSession, 'job'> & { format: LiveFormat };
   readonly #user: PaidAudioUser;
   readonly #meter: Meter;
-  readonly #closed = new AbortController();
+  readonly #signal: AbortSignal;
   #waiting: (Uint8Array | (() => void))[] = [];
   #waitingBytes = 0;
   /** Whether the first audio that waits is not covered. */
@@ -41,7 +46,21 @@ export class PaidAudio {
   #takenBytes: number;
   #gapBytes: number;
 
-  constructor(runtime: Runtime & { slices: Slices }, { job, row }: TakenSession, user: PaidAudioUser) {
+  /** Set once no more audio comes. */
+  #last: PromiseWithResolvers<AudioEnd | null> | null = null;
+
+  /** @param signal  nothing more is taken once it has aborted */
+  constructor(
+    runtime: Runtime & { slices: Slices },
+    { job, row }: TakenSession,
+    user: PaidAudioUser,
+    signal: AbortSignal,
+  ) {
+    this.#signal = signal;
+    signal.addEventListener('abort', () => {
+      this.#waiting = [];
+      this.#last?.resolve(null);
+    });
     this.#runtime = runtime;
     this.#session = { job, format: row.options };
     this.#user = user;
@@ -100,10 +119,11 @@ export class PaidAudio {
     await this.#growing;
   }
 
-  /** Nothing more is taken. */
-  close(): void {
-    this.#closed.abort(null);
-    this.#waiting = [];
+  /** No more audio comes. Resolves once what came is taken: to null, or to why the rest of it was not. */
+  finish(): Promise<AudioEnd | null> {
+    this.#last = Promise.withResolvers();
+    this.after(() => this.#last?.resolve(null));
+    return this.#last.promise;
   }
 
   #take(): void {
@@ -117,7 +137,7 @@ export class PaidAudio {
   async #takeCovered(): Promise<void> {
     do {
       await this.#runtime.slices.turn(this.#session.job.accountId);
-      if (this.#closed.signal.aborted) return;
+      if (this.#signal.aborted) return;
       this.#takeNext();
     } while (this.#waiting.length > 0 && !this.#isUnpaid);
     if (this.#isUnpaid && this.#meter.isAtLength) return this.#stop('too_long');
@@ -155,7 +175,7 @@ export class PaidAudio {
     if (this.#growing !== null || (this.#shortMs !== null && !this.#isUnpaid)) return;
     this.#growing = this.#growOnce().finally(() => {
       this.#growing = null;
-      if (this.#isUnpaid && !this.#closed.signal.aborted) this.#take();
+      if (this.#isUnpaid && !this.#signal.aborted) this.#take();
     });
   }
 
@@ -164,11 +184,11 @@ export class PaidAudio {
     const again = {
       waits: 'the hold of a live session',
       jobId: this.#session.job.id,
-      signal: this.#closed.signal,
+      signal: this.#signal,
     };
     try {
       const coverage = await retryWhileAway(this.#runtime, again, () => this.#meter.grow(takenMs));
-      if (coverage.kind === 'lost') return this.#stop('lost');
+      if (coverage.kind === 'lost') return this.#user.lost();
       const wasShort = this.#shortMs !== null;
       this.#shortMs = coverage.kind === 'short' ? coverage.coveredMs : null;
       if (coverage.kind === 'short') {
@@ -176,13 +196,14 @@ export class PaidAudio {
         else if (this.#takenBytes >= this.#allowedBytes()) this.#stop('out_of_balance');
       }
     } catch (cause) {
-      if (!this.#closed.signal.aborted) this.#user.failed(cause);
+      if (!this.#signal.aborted) this.#user.failed(cause);
     }
   }
 
-  #stop(reason: 'out_of_balance' | 'too_long' | 'lost'): void {
-    if (this.#closed.signal.aborted) return;
+  #stop(reason: AudioEnd): void {
+    if (this.#signal.aborted) return;
     this.#waiting = [];
-    this.#user.stopped(reason);
+    if (this.#last) this.#last.resolve(reason);
+    else this.#user.stopped(reason);
   }
 }

@@ -34,16 +34,7 @@ async function openEnvironment() {
     const engine = { name: 'stub', open: () => openStubDecoder() } as Partial<LiveEngine> as LiveEngine;
     const ended = Promise.withResolvers<{ audioKey: string | null; state: string }>();
     const stopped: string[] = [];
-    const user = new Proxy({} as SessionUser, {
-      get: (_target, name) => {
-        if (name === 'ended') return ended.resolve;
-        if (name === 'stopped') return (reason: string) => void stopped.push(reason);
-        return async () => undefined;
-      },
-      // A session passes on the events of its user.
-      ownKeys: () => ['speechStarted', 'speechStopped', 'partial', 'segment', 'emptySegment', 'finalized'],
-      getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
-    });
+    const user: SessionUser = { ended: ended.resolve, lost: (reason) => void stopped.push(reason) };
     const taken = { ...(await takeOverSession(fixture.db, key, 'node_test/http'))! };
     const rest = () => void (place.rests += 1);
     const session = new RunningSession(

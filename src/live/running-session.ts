@@ -12,9 +12,10 @@ import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Slices } from '../platform/slices.ts';
 import { bytesPerSecond } from '../rules/live/encoding.ts';
+import { isOver, phaseAfter, type SessionMove, type SessionPhase } from '../rules/live/session-phase.ts';
 import type { Place } from './live-engines.ts';
 import type { LiveMetrics } from './live-metrics.ts';
-import { PaidAudio } from './paid-audio.ts';
+import { type AudioEnd, PaidAudio } from './paid-audio.ts';
 
 export type LiveClaim = { shard: number; id: string; lease: number; leaseMs: number };
 
@@ -28,8 +29,10 @@ export type LiveRuntime = StorageRuntime & {
   ends: Semaphore;
 };
 
-/** Why a session ends without its client's word. */
-export type StopReason = 'out_of_balance' | 'too_long' | 'idle' | 'lost' | 'failed' | 'away';
+/** Why a job ends without its client's word. */
+export type EndReason = AudioEnd | 'idle';
+/** Why a session cannot go on here. `lost`: another process has it, or its job has ended there. */
+export type LossReason = 'lost' | 'failed' | 'away';
 
 /** What a wire tells its client. */
 export type SessionUser = SessionEvents & {
@@ -37,12 +40,12 @@ export type SessionUser = SessionEvents & {
   acknowledged?(offset: number): void;
   /** So many seconds are paid for; the session stops after them. */
   balanceLow?(secondsLeft: number): void;
-  /** The session stops. But for `lost`, `failed` and `away` its job ends, and `ended` follows. */
-  stopped(reason: StopReason): void;
+  /** The session stops here; its job goes on elsewhere, or has ended. */
+  lost(reason: LossReason): void;
   /** Resolves when the client has the segments that were stored before: the end of the job deletes them. */
   caughtUp?(): Promise<void>;
-  /** The job has ended. */
-  ended(job: Job): void;
+  /** The job has ended. @param reason  null: by the word of its client */
+  ended(job: Job, reason: EndReason | null): void;
 };
 
 // While the database is away for longer, another node may have it: the client is sent there.
@@ -67,10 +70,10 @@ export class RunningSession {
   readonly #entry: JournalEntry;
   readonly #session: LiveSession;
   readonly #lease: Disposable;
-  readonly #closed = new AbortController();
   readonly #audio: PaidAudio;
-  #isEnding = false;
-  #isWritingEnd = false;
+  #phase: SessionPhase = 'running';
+  /** Aborted when the session is over. */
+  readonly #over = new AbortController();
   #mostBehindSeconds = 0;
   #activeAtMs: number;
   /** When the last second of audio was complete, and the bytes that came since. */
@@ -88,12 +91,14 @@ export class RunningSession {
     this.#taken = taken;
     this.#activeAtMs = runtime.clock.now();
     this.#audioAtMs = runtime.clock.now();
-    this.#audio = new PaidAudio(runtime, taken, {
-      write: (bytes) => this.#session.write(bytes),
-      balanceLow: (secondsLeft) => user.balanceLow?.(secondsLeft),
-      stopped: (reason) => (reason === 'lost' ? this.#stop('lost') : this.#stopAt(reason)),
-      failed: (cause) => this.#fail(cause, 'the hold of a live session could not be made'),
-    });
+    const audioUser = {
+      write: (bytes: Uint8Array) => this.#session.write(bytes),
+      balanceLow: (secondsLeft: number) => user.balanceLow?.(secondsLeft),
+      stopped: (reason: AudioEnd) => void this.finish(reason),
+      lost: () => this.#lose('lost'),
+      failed: (cause: unknown) => this.#fail(cause, 'the hold of a live session could not be made'),
+    };
+    this.#audio = new PaidAudio(runtime, taken, audioUser, this.#over.signal);
     this.#entry = runtime.journal.open({
       row,
       wordTimes: job.wordTimes,
@@ -101,13 +106,13 @@ export class RunningSession {
         runtime.metrics?.liveAcknowledged(lagMs);
         user.acknowledged?.(bytes);
       },
-      onLost: () => this.#lost(),
+      onLost: () => this.#loseLease(),
       onFailed: (cause) => this.#fail(cause, 'a live session could not be written'),
     });
     this.#session = this.#openSession();
     this.#lease = runtime.leases.hold(
       () => ({ shard: row.shard, id: row.id, lease: row.lease, leaseMs: leaseMsOf(row) }),
-      () => this.#lost(),
+      () => this.#loseLease(),
     );
     if (row.durableBytes > 0) {
       this.#session.replay().catch((cause: unknown) => this.#fail(cause, 'a live session could not be continued'));
@@ -115,8 +120,8 @@ export class RunningSession {
     void this.#watch();
   }
 
-  get model(): string {
-    return this.#engine.name;
+  is(...phases: SessionPhase[]): boolean {
+    return phases.includes(this.#phase);
   }
 
   get job(): ClaimedJob {
@@ -163,47 +168,43 @@ export class RunningSession {
 
   write(bytes: Uint8Array): void {
     this.keepAlive();
-    if (this.#isEnding || bytes.length === 0 || !this.#keepPlace(bytes.length)) return;
+    if (!this.is('running') || bytes.length === 0 || !this.#keepPlace(bytes.length)) return;
     this.#audio.push(bytes);
   }
 
   /** Ends the session where it would be too long. False when the offset was received already. */
   gap(to: number): boolean {
     if (to < this.receivedBytes) return false;
-    if (this.#isEnding) return true;
+    if (!this.is('running')) return true;
     this.#audio.skip(to, () => void this.#session.gap(to));
     return true;
   }
 
   /** @param onNothing  called when no segment is open after the audio that came before */
   finalize(id: string | null, onNothing?: () => void): void {
-    if (!this.#isEnding) this.#audio.after(() => this.#session.finalize(id, onNothing));
+    if (this.is('running')) this.#audio.after(() => this.#session.finalize(id, onNothing));
   }
 
   /** Gives the open segment up: its audio has no text. */
   discard(onDiscarded: () => void): void {
-    if (!this.#isEnding) this.#audio.after(() => this.#session.discard(onDiscarded));
+    if (this.is('running')) this.#audio.after(() => this.#session.discard(onDiscarded));
   }
 
-  /** The client has no more audio: everything is decoded, and the job ends. */
-  async finish(): Promise<void> {
-    if (this.#isEnding) return;
-    await new Promise<void>((resolve) => this.#audio.after(resolve));
-    await this.#end();
+  /**
+   * No more audio is taken: everything is decoded, and the job ends.
+   * @param reason  null: the client has no more
+   */
+  async finish(reason: EndReason | null = null): Promise<void> {
+    if (!this.is('running')) return;
+    this.#move('finish');
+    const short = await this.#audio.finish();
+    await this.#end(short ?? reason);
   }
 
-  /** Resolves once all that was taken is durable. */
-  async flush(): Promise<void> {
-    await this.#audio.settled();
-    await this.#entry.flush();
-  }
-
-  /** The client is gone: it may come back, to any process. */
+  /** The client is gone, or the process stops: another process may go on. Resolves when nothing more is done here. */
   async leave(): Promise<void> {
-    if (this.#closed.signal.aborted || this.#isEnding) return;
-    this.#isEnding = true;
-    await this.flush();
-    this.#close();
+    if (!(await this.#flushAll())) return await this.#whenOver();
+    this.#move('leave');
     await this.#runtime.db
       .transaction((tx) => leaveSession(tx, this.row))
       // Its lease ends by itself.
@@ -212,9 +213,26 @@ export class RunningSession {
       );
   }
 
+  /** The client cancels the job. True once what came is durable, and nothing more is done here. */
+  async cancel(): Promise<boolean> {
+    if (!this.is('running') || !(await this.#flushAll())) return false;
+    await this.#user.caughtUp?.();
+    this.abandon();
+    return true;
+  }
+
   /** Another connection has the session, or the job is canceled: nothing more is done here. */
   abandon(): void {
-    this.#close();
+    if (!isOver(this.#phase)) this.#move('lose');
+  }
+
+  /** Takes nothing more, and waits until what came is durable. False where the session ends, or is over. */
+  async #flushAll(): Promise<boolean> {
+    if (!this.is('running', 'finishing')) return false;
+    this.#move('leave');
+    await this.#audio.settled();
+    await this.#entry.flush();
+    return this.is('leaving');
   }
 
   #openSession(): LiveSession {
@@ -243,65 +261,71 @@ export class RunningSession {
     this.#audioBytes = 0;
     this.#audioAtMs = this.#runtime.clock.now();
     if (this.#place.wake()) return true;
-    this.#stop('away');
+    this.#lose('away');
     return false;
   }
 
-  #stopAt(reason: 'out_of_balance' | 'too_long'): void {
-    if (this.#isEnding) return;
-    this.#user.stopped(reason);
-    void this.#end(reason === 'out_of_balance');
-  }
-
-  async #end(isOutOfBalance = false): Promise<void> {
-    if (this.#isEnding) return;
-    this.#isEnding = true;
+  async #end(reason: EndReason | null): Promise<void> {
     try {
       await this.#audio.rested();
       this.#noteLag();
       await this.#session.finish();
       await this.#user.caughtUp?.();
-      if (this.#closed.signal.aborted) return;
+      if (!this.is('finishing')) return;
+      this.#move('end');
       const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };
       const found = this.#mostBehindSeconds > BEHIND_SECONDS ? [{ code: 'behind' } as const] : [];
-      const end = { model: this.#engine.name, warnings: [...this.#entry.warnings, ...found], isOutOfBalance };
-      this.#isWritingEnd = true;
-      const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
+      const end = { model: this.#engine.name, warnings: [...this.#entry.warnings, ...found] };
+      const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#over.signal };
       const ended = await retryWhileAway(this.#runtime, again, () =>
-        this.#runtime.ends(() => endLiveJob(this.#runtime, { job: this.job, row }, end)),
+        this.#runtime.ends(() =>
+          endLiveJob(this.#runtime, { job: this.job, row }, { ...end, isOutOfBalance: reason === 'out_of_balance' }),
+        ),
       );
-      if (ended === null) return this.#stop('lost');
-      this.#close();
-      this.#user.ended(ended);
+      if (!this.is('ending')) return;
+      if (ended === null) return this.#lose('lost');
+      this.#move('end');
+      this.#user.ended(ended, reason);
     } catch (cause) {
       this.#fail(cause, 'a live session could not be ended');
     }
   }
 
   /** The end of the job ends the lease too, and rows are gone then: who writes the end learns of a loss by itself. */
-  #lost(): void {
-    if (!this.#isWritingEnd) this.#stop('lost');
+  #loseLease(): void {
+    if (!this.is('ending')) this.#lose('lost');
   }
 
   /** A fault of the service. */
   #fail(cause: unknown, what: string): void {
-    if (this.#closed.signal.aborted) return;
+    if (isOver(this.#phase)) return;
     this.#runtime.log.error({ job_id: this.job.id, err: cause }, what);
-    this.#stop('failed');
+    this.#lose('failed');
   }
 
-  #stop(reason: StopReason): void {
-    if (this.#closed.signal.aborted) return;
-    this.#close();
-    this.#user.stopped(reason);
+  #lose(reason: LossReason): void {
+    if (isOver(this.#phase)) return;
+    this.#move('lose');
+    this.#user.lost(reason);
+  }
+
+  /** The only place where the phase changes. */
+  #move(move: SessionMove): void {
+    this.#phase = phaseAfter(this.#phase, move);
+    if (isOver(this.#phase)) this.#close();
+  }
+
+  async #whenOver(): Promise<void> {
+    if (isOver(this.#phase)) return;
+    await new Promise((resolve) => this.#over.signal.addEventListener('abort', resolve));
   }
 
   async #watch(): Promise<void> {
-    const { signal } = this.#closed;
+    const { signal } = this.#over;
     while (!signal.aborted) {
       await this.#runtime.clock.sleep(CHECK_EVERY_MS, signal);
       this.#noteLag();
-      if (this.#entry.pendingMs() > AWAY_MAX_MS) this.#stop('away');
+      if (this.#entry.pendingMs() > AWAY_MAX_MS) this.#lose('away');
       this.#finishWhenOver();
     }
   }
@@ -312,9 +336,7 @@ export class RunningSession {
     if (this.isFull()) this.#activeAtMs = this.#audioAtMs = nowMs;
     if (nowMs - this.#audioAtMs >= PLACE_MS) this.#place.rest();
     const isIdle = nowMs - this.#activeAtMs >= this.row.options.idleSeconds * 1000;
-    if (this.#isEnding || (!isIdle && nowMs - this.job.createdAt.getTime() < LONGEST_MS)) return;
-    this.#user.stopped(isIdle ? 'idle' : 'too_long');
-    void this.finish();
+    if (isIdle || nowMs - this.job.createdAt.getTime() >= LONGEST_MS) void this.finish(isIdle ? 'idle' : 'too_long');
   }
 
   #noteLag(): void {
@@ -322,9 +344,7 @@ export class RunningSession {
   }
 
   #close(): void {
-    if (this.#closed.signal.aborted) return;
-    this.#closed.abort(null);
-    this.#audio.close();
+    this.#over.abort(null);
     const { row, job } = this.#taken;
     // What is not durable is counted by the connection that sends it again.
     const { durableBytes, gapBytes } = this.#entry;

@@ -11,7 +11,7 @@ import { makeId } from '../../platform/clock.ts';
 import { traceField } from '../../rules/network/traceparent.ts';
 import type { LiveApi } from '../live-api.ts';
 import type { HostedUser } from '../live-host.ts';
-import type { RunningSession, StopReason } from '../running-session.ts';
+import type { LossReason, RunningSession } from '../running-session.ts';
 import { readRealtimeEvent } from './realtime-event.ts';
 import { RealtimeItems } from './realtime-items.ts';
 import {
@@ -226,7 +226,7 @@ export class RealtimeConnection implements SocketUser {
       segment: (segment: LiveSegment) => this.#items.completed(segment.text),
       emptySegment: () => this.#items.completed(''),
       segmentFailed: (_cause, { startSeconds }) => this.#items.failed(startSeconds),
-      stopped: (reason) => this.#stopped(reason),
+      lost: (reason) => this.#lost(reason),
       ended: (job) => {
         if (job.state === 'failed')
           this.#error({ code: job.errorType ?? 'failed', message: job.errorMessage ?? 'The session failed.' });
@@ -245,9 +245,7 @@ export class RealtimeConnection implements SocketUser {
     };
   }
 
-  #stopped(reason: StopReason): void {
-    // The others end the job, which closes the connection.
-    if (reason !== 'lost' && reason !== 'failed' && reason !== 'away') return;
+  #lost(reason: LossReason): void {
     this.#error({ code: reason, message: 'The session was ended.' });
     this.#socket.close(reason === 'lost' ? CLOSE.refused : CLOSE.overloaded, reason);
   }
