@@ -87,6 +87,38 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'the search stays in view below the player, and shows each match beside it',
+    async run({ page, open, account }) {
+      const { key, id } = await openLong(page, account);
+      await open(key, `/jobs/${id}`);
+      const field = page.getByRole('searchbox', { name: 'Find' });
+      await field.fill('x1');
+      for (const height of [900, 844]) {
+        await page.setViewportSize({ width: height === 900 ? 1280 : 390, height });
+        await page.evaluate(() => scrollTo(0, document.body.scrollHeight / 2));
+        await field.press('Enter');
+        const row = page.locator('.segment', { has: page.getByText(/w\d+x1/) }).first();
+        await row.waitFor();
+        const player = (await page.getByRole('region', { name: 'Player' }).boundingBox())!;
+        for (const part of [field, page.getByRole('button', { name: 'Next match' })]) {
+          const { y } = (await part.boundingBox())!;
+          assert.ok(y >= player.y + player.height - 1 && y < 400, `${y} px, with a window of ${height} px`);
+        }
+        await page.waitForFunction(() => {
+          const [match] = [...(CSS.highlights.get('match-now') ?? [])];
+          if (!match) return false;
+          const range = new Range();
+          range.setStart(match.startContainer, match.startOffset);
+          range.setEnd(match.endContainer, match.endOffset);
+          const { x, y, height } = range.getBoundingClientRect();
+          const shown = document.elementFromPoint(x + 2, y + height / 2);
+          return shown?.closest('[data-segment-text]') !== null && y + height < innerHeight;
+        });
+      }
+      await page.setViewportSize({ width: 1280, height: 900 });
+    },
+  },
+  {
     title: 'an open job that sends thousands of segments leaves the page small and quick',
     async run({ page, devtools, open, account }) {
       const { key, id } = await openLong(page, account, 'processing');

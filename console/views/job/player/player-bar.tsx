@@ -15,7 +15,9 @@ import { Waveform } from './waveform.tsx';
 export function PlayerBar({ player, sound, children }: { player: Player; sound: JobSound; children: ReactNode }) {
   const { isPlaying, hasAudio } = useSyncExternalStore(player.subscribe, () => player.state);
   const clock = useRef<HTMLSpanElement>(null);
+  const bar = useRef<HTMLElement>(null);
   useClock(player, clock);
+  useHeight(bar);
   useCommands((command) => {
     if (command.kind === 'toggle') player.toggle();
     else if (command.kind === 'skip') player.skip(command.seconds);
@@ -24,7 +26,7 @@ export function PlayerBar({ player, sound, children }: { player: Player; sound: 
     return true;
   });
   return (
-    <section className="card player" aria-label="Player">
+    <section className="card player" aria-label="Player" ref={bar}>
       <Waveform player={player} peaks={sound.peaks} />
       {children}
       <div className="player-row">
@@ -75,6 +77,18 @@ function LoopState({ player }: { player: Player }) {
       Repeating {clockTime(loop.start, 1)} to {clockTime(loop.end, 1)}
     </Button>
   );
+}
+
+/** Tells the style sheet the height of the player, below which other things stay in view. */
+function useHeight(bar: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const { parentElement } = bar.current!;
+    const observer = new ResizeObserver(() =>
+      parentElement!.style.setProperty('--player-height', `${bar.current?.offsetHeight ?? 0}px`),
+    );
+    observer.observe(bar.current!);
+    return () => observer.disconnect();
+  }, [bar]);
 }
 
 /** Writes the time without rendering: it changes with each frame. */

@@ -11,7 +11,7 @@ const ROW_PX = 64;
 const OVERSCAN = 8;
 const OWN_SCROLL_TOLERANCE_PX = 3;
 // The part of the window in which the spoken row stays.
-const TOP_SHARE = 0.2;
+const TOP_SHARE = 0.25;
 const BOTTOM_SHARE = 0.75;
 
 /**

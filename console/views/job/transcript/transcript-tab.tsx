@@ -52,7 +52,7 @@ export function TranscriptTab({
   const looped = loop === null ? -1 : segments.findIndex(({ start }) => start === loop.start);
   return (
     <section className="card transcript" aria-label="Transcript" ref={seekByClick}>
-      <div className="tools">
+      <div className={find.query === '' ? 'tools kept' : 'tools kept finding'}>
         <FindBar find={find} />
         <TranscriptTools {...{ transcript, player }} isFollowing={spoken.isFollowing} onFollow={spoken.setFollowing} />
       </div>
