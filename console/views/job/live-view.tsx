@@ -2,14 +2,14 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { WaitNote } from '../../parts/job-state.tsx';
+import { Legend } from '../../parts/voices/legend.tsx';
+import { voiceOf, voicesOf } from '../../parts/voices/voices.ts';
 import { clockTime } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { applyEvents, type LiveEvent, type LiveJob } from './live-job.ts';
 import { Progress } from './progress.tsx';
 import { type Rows, VirtualRows } from './rows/virtual-rows.tsx';
-import { Legend } from './transcript/legend.tsx';
-import { voiceOf, voicesOf } from './transcript/voices.ts';
 
 /**
  * An open job: its place in the queue, its progress, and its segments as they come.

@@ -1,12 +1,12 @@
 import { Pencil, Repeat } from 'lucide-react';
 import { memo, useEffect, useRef } from 'react';
+import type { Voice } from '../../../parts/voices/voices.ts';
 import { clockTime } from '../../../text/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import type { SegmentEdit } from '../edit/edit-session.ts';
 import type { RowActions } from '../edit/row-actions.ts';
 import { EditStatus, SegmentEditor } from '../edit/segment-editor.tsx';
 import type { Marks } from '../words/marks.ts';
-import type { Voice } from './voices.ts';
 
 export type RowProps = {
   index: number;

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Legend } from '../../../parts/voices/legend.tsx';
 import type { EditSession, SegmentEdit } from '../edit/edit-session.ts';
 import type { RowActions } from '../edit/row-actions.ts';
 import { FindBar } from '../find/find-bar.tsx';
@@ -11,7 +12,6 @@ import { Marks } from '../words/marks.ts';
 import { useSpoken } from '../words/use-spoken.ts';
 import { wordAtOffset } from '../words/word-index.ts';
 import { KeyHint } from './key-hint.tsx';
-import { Legend } from './legend.tsx';
 import { SegmentRow } from './segment-row.tsx';
 import { Threshold } from './threshold.tsx';
 import { TranscriptTools } from './transcript-tools.tsx';

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Job, Segment, Transcript } from '#sdk/wire.ts';
 import { api } from '../../../api/client.ts';
+import { type Voice, voiceOf, voicesOf } from '../../../parts/voices/voices.ts';
 import { EditSession } from '../edit/edit-session.ts';
 import { indexWords, type WordIndex } from '../words/word-index.ts';
-import { type Voice, voiceOf, voicesOf } from './voices.ts';
 
 /** A transcript as it is shown, with the edits made here. */
 export type ShownTranscript = {

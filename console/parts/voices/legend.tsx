@@ -1,4 +1,4 @@
-import { clockTime } from '../../../text/format.ts';
+import { clockTime } from '../../text/format.ts';
 import type { Voice } from './voices.ts';
 
 /** The speakers or channels, each with its colour and how long it is heard. */
