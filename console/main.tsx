@@ -5,7 +5,8 @@ import { App } from './app/app.tsx';
 import { offerLink, takeLink } from './app/portal-link.tsx';
 import { preload, preloadLinks } from './app/preload.ts';
 import { unreachable } from './app/query-client.ts';
-import { followAddress } from './router/address.ts';
+import { isPublicPath } from './app/routes.ts';
+import { address, followAddress, parseHref } from './router/address.ts';
 import { takeArrival } from './session/arrival.ts';
 import { applyTheme } from './session/preferences.ts';
 import { changeSession, session } from './session/session.ts';
@@ -23,12 +24,23 @@ addEventListener('popstate', () => {
 });
 const view = preload(location.hash.slice(1));
 preloadLinks();
-await restoreSession();
+const isPublic = isPublicPath(parseHref(location.hash.slice(1)).path);
+if (!isPublic) await restoreSession();
 offerLink(link);
 const { account, admin } = session.get();
-await ((account ?? admin) ? view : preload('/sign-in'));
+await (isPublic || account || admin ? view : preload('/sign-in'));
 followAddress();
+if (isPublic) restoreSessionLater();
 createRoot(document.querySelector('#app')!).render(<App />);
+
+/** Whoever reads a public view is not asked who they are, until they go to another one. */
+function restoreSessionLater(): void {
+  const stop = address.subscribe(() => {
+    if (isPublicPath(address.get().path)) return;
+    stop();
+    void restoreSession();
+  });
+}
 
 /** Signs in by the cookie of the browser. While the service does not say whose it is, it is asked again. */
 async function restoreSession(): Promise<void> {

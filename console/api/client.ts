@@ -28,6 +28,9 @@ export const operator = new VerbatimAdmin({
 /** The API with the cookie alone, to find out which session it names. */
 export const apiOfCookie = new Verbatim({ ...options, maxRetries: 2, fetch: withCookie });
 
+/** The API for whoever has no account: nothing is sent that tells who it is. */
+export const apiOfNobody = new Verbatim(options);
+
 /** Clients with another secret than that of the session, to find out whose it is, and to sign in with it. */
 export const clientsWith = (secret: string) => ({
   api: new Verbatim({ ...options, apiKey: secret, fetch: withCookie }),

@@ -42,6 +42,11 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
 
+/** Whether there is no such thing, or no more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
 /** Whether the same request may succeed by itself a moment later; not for a 429, whose wait is shown. */
 export function isWorthRetry(error: unknown): boolean {
   return error instanceof VerbatimError && error.isRetryable && !(error instanceof ApiError && error.status === 429);

@@ -24,7 +24,7 @@ import { Brand, SideBar } from './navigation/side-bar.tsx';
 import { PortalLink } from './portal-link.tsx';
 import { preloadNext } from './preload.ts';
 import { unreachable } from './query-client.ts';
-import { routeAt } from './routes.ts';
+import { isPublicPath, routeAt } from './routes.ts';
 import { SidePanel, useSidePanel } from './side-panel.tsx';
 
 const Palette = lazy(() => import('./navigation/palette.tsx'));
@@ -34,11 +34,11 @@ type Opened = 'palette' | 'sheet' | 'menu' | null;
 
 /**
  * The frame of every view: navigation, banners, palette and messages.
- * Signed out, the sign-in view takes the view's place.
+ * Signed out, the sign-in view takes the view's place. A public view is shown to everybody, without the navigation.
  */
 export function Layout() {
   const { account: signedIn, admin } = useStore(session);
-  const { View, place, mayShow } = useView();
+  const { View, place, mayShow, isPublic } = useView();
   const { path } = place;
   const [opened, setOpened] = useState<Opened>(null);
   const account = useAccount();
@@ -54,15 +54,15 @@ export function Layout() {
   useEffect(() => void preloadNext(paths.split(',')), [paths]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
   useEffect(() => setOpened((before) => (before === 'menu' ? null : before)), [path]);
-  const isSignedIn = signedIn !== null || admin !== null;
+  const hasSideBar = !isPublic && (signedIn !== null || admin !== null);
   return (
     <PlaceContext value={place}>
-      <div className={isSignedIn ? 'shell' : 'shell signed-out'}>
+      <div className={hasSideBar ? 'shell' : 'shell signed-out'}>
         {/* biome-ignore lint/a11y/useValidAnchor: a link, as screen readers expect it; the address must not change. */}
         <a className="skip" href="#main" onClick={skipToMain}>
           Skip to the content
         </a>
-        {isSignedIn ? (
+        {hasSideBar ? (
           <SideBar
             entries={account.isLoading ? null : entries}
             actions={actions}
@@ -102,19 +102,20 @@ export function Layout() {
  * The view of the address, and the place that it reads. The view before stays until the code of the next has loaded.
  * The operator's token alone has another view at the start.
  */
-function useView(): { View: ComponentType; place: Place; mayShow: boolean } {
+function useView(): { View: ComponentType; place: Place; mayShow: boolean; isPublic: boolean } {
   const { account, admin } = useStore(session);
   const shown = useDeferredValue(useStore(address));
   const path = shown.path === '/' && account === null && admin !== null ? '/operator' : shown.path;
-  const mayShow = path.startsWith('/operator') ? admin !== null : account !== null;
+  const isPublic = isPublicPath(path);
+  const mayShow = isPublic || (path.startsWith('/operator') ? admin !== null : account !== null);
   useLayoutEffect(() => {
     if (shown.scrollPx !== null) scrollTo(0, shown.scrollPx);
   }, [shown]);
   return useMemo(() => {
     const { route, params = {} } = routeAt(mayShow ? path : '/sign-in') ?? {};
     const place = { path, params, filters: shown.filters, change: changeFilters, isPanel: false };
-    return { View: route?.View ?? NotFound, place, mayShow };
-  }, [path, shown, mayShow]);
+    return { View: route?.View ?? NotFound, place, mayShow, isPublic };
+  }, [path, shown, mayShow, isPublic]);
 }
 
 /** What shortcuts do. The same object until the entries change. */

@@ -13,12 +13,14 @@ export type Route = {
   load: LoadView;
   /** Whether a list can show it beside itself. */
   isPanel: boolean;
+  /** Whether it is for whoever has its address: it is shown without a sign-in. */
+  isPublic: boolean;
 };
 
-function view(path: string, loadView: LoadView, { isPanel = false } = {}): Route {
+function view(path: string, loadView: LoadView, { isPanel = false, isPublic = false } = {}): Route {
   const load = loadOnce(loadView);
   const pattern = new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
-  return { pattern, View: lazyFrom(load, (loaded) => loaded.default), load, isPanel };
+  return { pattern, View: lazyFrom(load, (loaded) => loaded.default), load, isPanel, isPublic };
 }
 
 const PANEL = { isPanel: true };
@@ -29,6 +31,7 @@ const ROUTES: readonly Route[] = [
   view('/live', () => import('../views/live/index.tsx')),
   view('/jobs', () => import('../views/jobs/index.tsx')),
   view('/jobs/:jobId', () => import('../views/job/index.tsx'), PANEL),
+  view('/shared/:token', () => import('../views/share/index.tsx'), { isPublic: true }),
   view('/search', () => import('../views/search/index.tsx')),
   view('/webhooks', () => import('../views/webhooks/index.tsx')),
   view('/webhooks/:webhookId', () => import('../views/webhook/index.tsx'), PANEL),
@@ -58,6 +61,11 @@ export function routeAt(path: string): { route: Route; params: Record<string, st
     if (match) return { route, params: decoded(match.groups ?? {}) };
   }
   return null;
+}
+
+/** Whether the view at a path is shown without a sign-in. */
+export function isPublicPath(path: string): boolean {
+  return routeAt(path)?.route.isPublic ?? false;
 }
 
 function decoded(params: Record<string, string>): Record<string, string> {

@@ -12,6 +12,7 @@ import { ConfirmButton } from '../../ui/action-button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { MenuButton } from '../../ui/menu/menu-button.tsx';
 import { say } from '../../ui/toast.tsx';
+import { ShareButton } from './share/share-button.tsx';
 
 /** What can be done with a job: buttons for its state, and for what the key may do. */
 export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }) {
@@ -21,6 +22,7 @@ export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }
   return (
     <>
       {job.status === 'completed' && <Downloads id={job.id} />}
+      {job.status === 'completed' && mayWrite && <ShareButton id={job.id} />}
       {mayWrite && isOpen && <Cancel id={job.id} />}
       {mayWrite && !isOpen && <Retry job={job} plans={account?.plan === 'lite' ? ['lite'] : ['lite', 'pro']} />}
       {mayWrite && !isOpen && <Erase id={job.id} />}

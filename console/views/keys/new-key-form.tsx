@@ -11,7 +11,7 @@ type Scope = OwnAccount['scopes'][number];
 
 const MEANINGS: Record<Scope, string> = {
   'jobs:read': 'read jobs, transcripts and stored audio',
-  'jobs:write': 'transcribe; retry, cancel and erase jobs; edit transcripts',
+  'jobs:write': 'transcribe; retry, cancel and erase jobs; edit and share transcripts',
   'webhooks:read': 'read webhooks, events and the delivery log',
   'webhooks:write': 'create, change, test and delete webhooks; send events again',
   'usage:read': 'read the balance, the ledger and the usage',

@@ -14,6 +14,7 @@ const ACTIONS: AuditEntry['action'][] = [
   ...(['account.created', 'account.changed', 'credits.added', 'key.created', 'key.deleted'] as const),
   ...(['user.joined', 'user.changed', 'user.deleted', 'invitation.created', 'invitation.deleted'] as const),
   ...(['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.secret_rotated', 'secrets.rotated'] as const),
+  ...(['share.created', 'share.deleted'] as const),
 ];
 
 const COLUMNS: Column<AuditEntry>[] = [

@@ -31,6 +31,15 @@ export const PAGES: readonly PicturedPage[] = [
     place: ({ job }) => `/jobs/${job}?tab=events`,
     prepare: (page) => page.getByText('hooks.harbour.example').first().waitFor(),
   },
+  {
+    name: 'job-share',
+    place: ({ job }) => `/jobs/${job}`,
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByText('Not opened yet').waitFor();
+    },
+  },
+  { name: 'shared', place: ({ share }) => share, as: 'nobody' },
   { name: 'job-open', place: ({ openJob }) => `/jobs/${openJob}` },
   { name: 'search', place: at('/search?q=pallets') },
   { name: 'webhooks', place: at('/webhooks') },

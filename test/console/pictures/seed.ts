@@ -13,7 +13,7 @@ export type Seeded = AsyncDisposable & {
   accountKey: string;
   /** What the pages show in place of the addresses of this machine. */
   shownFor: readonly (readonly [string, string])[];
-  ids: Record<'account' | 'job' | 'openJob' | 'webhook' | 'failedWebhook' | 'failed' | 'event', string>;
+  ids: Record<'account' | 'job' | 'openJob' | 'webhook' | 'failedWebhook' | 'failed' | 'event' | 'share', string>;
   /** When the last of it happened. */
   atMs: number;
 };
@@ -101,6 +101,7 @@ async function fill(service: TestService, origin: string, holdSpeech: () => void
     const found = data.filter(({ attempt }) => attempt === 3);
     return found.length === FILES.length ? found : null;
   });
+  const { url } = await api.jobs.share(job);
   const failed = thirds[0]!;
   holdSpeech();
   const canceled = await api.jobs.create(new File([wav], 'wrong-file.wav'));
@@ -117,6 +118,7 @@ async function fill(service: TestService, origin: string, holdSpeech: () => void
       failedWebhook: failing.id,
       failed: failed.id,
       event: failed.event_id,
+      share: url.slice(url.indexOf('#') + 1),
     },
   };
 }
