@@ -92,7 +92,7 @@ async function attackAll(target: Target): Promise<void> {
   const all = [
     () => repeated(6, () => gap(target)),
     () => repeated(2, realtime([MULAW, AUDIO], 3_000)),
-    () => repeated(2, realtime([OBJECTS, OBJECTS], 3_000)),
+    () => repeated(6, realtime(Array<Buffer>(8).fill(OBJECTS), 3_000)),
     () => repeated(2, realtime([KEYWORDS], 5_000)),
     () => repeated(20, realtime(Array<Buffer>(4).fill(SMALL_FLOOD), 5_000)),
     () => repeated(30, realtime([frame('unfinished', Buffer.alloc(4 * MIB, 'x'))], 10_000)),

@@ -104,7 +104,7 @@ export function upgradeRequest(request: FastifyRequest, reply: FastifyReply, upg
     head,
     (webSocket) => {
       isOpen = true;
-      const open = new OpenSocket(webSocket, upgrade.budget);
+      const open = new OpenSocket(webSocket, socket, upgrade.budget);
       open.use(upgrade.open(open));
     },
   );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import type { WebSocket } from 'ws';
 import { Slices } from '../../platform/slices.ts';
@@ -23,7 +24,11 @@ function openEnvironment(t: TestContext) {
     pause: () => undefined,
     resume: () => undefined,
   });
-  const socket = new OpenSocket(raw as unknown as WebSocket, new MessageBudgets(new Slices()).of('acct_1'));
+  const socket = new OpenSocket(
+    raw as unknown as WebSocket,
+    new Socket(),
+    new MessageBudgets(new Slices()).of('acct_1'),
+  );
   socket.use({ binary: () => undefined, text: () => undefined, closed: () => undefined });
   const advance = (seconds: number) => {
     for (let second = 0; second < seconds; second++) {

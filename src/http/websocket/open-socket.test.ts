@@ -13,12 +13,13 @@ import { MessageBudgets } from './message-budgets.ts';
 import type { OpenSocket } from './open-socket.ts';
 
 const KEY = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+const MIB = 2 ** 20;
 // More than the buffers of both systems hold.
-const FLOOD_BYTES = 64 * 2 ** 20;
+const FLOOD_BYTES = 64 * MIB;
 const HANDSHAKE = `GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${KEY}\r\n`;
 
 /** A server whose WebSocket at `/echo` sends each text back. */
-async function openEcho(max = 100) {
+async function openEcho(max = 100, maxMessageBytes = 65_536) {
   const closeCodes: number[] = [];
   const sockets: OpenSocket[] = [];
   const budgets = new MessageBudgets(new Slices());
@@ -33,7 +34,7 @@ async function openEcho(max = 100) {
       status: 101,
       upgrade: {
         protocol: null,
-        maxMessageBytes: 65_536,
+        maxMessageBytes,
         budget: budgets.of('acct_1'),
         open(socket) {
           sockets.push(socket);
@@ -57,20 +58,31 @@ async function openEcho(max = 100) {
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
+  const connections = new Map<net.Socket, net.Socket>();
   const connect = async () => {
     const accepted = once(app.server, 'connection');
     const socket = net.connect({ port, host: '127.0.0.1' });
     socket.on('error', () => undefined);
-    await Promise.all([accepted, once(socket, 'connect')]);
+    const [[accepting]] = await Promise.all([accepted, once(socket, 'connect')]);
+    connections.set(socket, accepting as net.Socket);
     return socket;
   };
-  return { port, connect, closeCodes, sockets, [Symbol.asyncDispose]: () => closeServer(app, 0) };
+  /** Ends the connection of a client that is not read. Returns how many of its bytes were read. */
+  const cut = (socket: net.Socket) => connections.get(socket)!.destroy().bytesRead;
+  return { port, connect, cut, closeCodes, sockets, [Symbol.asyncDispose]: () => closeServer(app, 0) };
 }
 
 /** A frame as a client sends it, masked with zeros. */
 function frame(firstByte: number, payload: Buffer, { isMasked = true } = {}): Buffer {
   const mask = isMasked ? Buffer.alloc(4) : Buffer.alloc(0);
   return Buffer.concat([Buffer.from([firstByte, (isMasked ? 0x80 : 0) | payload.length]), mask, payload]);
+}
+
+/** A frame of zeros. */
+function longFrame(bytes: number): Buffer {
+  const bytesOfLength = Buffer.alloc(8);
+  bytesOfLength.writeBigUInt64BE(BigInt(bytes));
+  return Buffer.concat([Buffer.from([0x82, 0xff]), bytesOfLength, Buffer.alloc(4 + bytes)]);
 }
 
 test('a live connection that is silent is not closed for a new one; one without a request is', async () => {
@@ -172,7 +184,7 @@ test('a message of many tiny fragments ends its connection, and no other', async
   await once(socket, 'data');
   const fragment = frame(0x00, Buffer.from('x'));
   const closed = once(socket, 'close');
-  socket.write(Buffer.concat([frame(0x01, Buffer.from('x')), ...Array<Buffer>(100_000).fill(fragment)]));
+  socket.write(Buffer.concat([frame(0x01, Buffer.from('x')), ...Array<Buffer>(20_000).fill(fragment)]));
 
   const [answer] = (await once(socket, 'data')) as [Buffer];
   await closed;
@@ -233,6 +245,59 @@ test('a client that asks and does not read the answers is not read, until it rea
 
   // 1 MiB, and the answers to what one read brought.
   assert.ok(unsentBytes < 2 * 2 ** 20, `${unsentBytes} bytes wait`);
+});
+
+test('messages that wait for the budget of their account fill no memory', async () => {
+  await using server = await openEcho(100, MIB);
+  const socket = await server.connect();
+  socket.write(HANDSHAKE);
+  await once(socket, 'data');
+  const [open] = server.sockets as [OpenSocket];
+  open.charge(100_000);
+
+  socket.write(Buffer.concat(Array<Buffer>(8).fill(longFrame(MIB))));
+  await until('the server to wait', () => open.isPaused);
+  const readBytes = server.cut(socket);
+
+  assert.ok(readBytes < 2 * MIB, `${readBytes} bytes were read`);
+});
+
+for (const [what, begin] of [
+  ['that is closed', (open: OpenSocket) => open.close(1008, 'refused')],
+  ['whose message is too long', (_: OpenSocket, socket: net.Socket) => socket.write(longFrame(MIB).subarray(0, 14))],
+] as const) {
+  test(`of what a client ${what} goes on sending, little is read`, async () => {
+    await using server = await openEcho();
+    const socket = await server.connect();
+    socket.write(HANDSHAKE);
+    await once(socket, 'data');
+    const [open] = server.sockets as [OpenSocket];
+
+    begin(open, socket);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    for (let sentBytes = 0; sentBytes < FLOOD_BYTES; sentBytes += MIB) socket.write(longFrame(MIB));
+    await until('the server to read no more', () => open.isPaused);
+    const readBytes = server.cut(socket);
+
+    assert.equal(answer[0], 0x88);
+    assert.ok(readBytes < MIB / 2, `${readBytes} bytes were read`);
+  });
+}
+
+test('a client that is closed while it sends can answer the close frame', async () => {
+  await using server = await openEcho();
+  const client = new WebSocket(`ws://127.0.0.1:${server.port}/echo`);
+  await once(client, 'open');
+  const [open] = server.sockets as [OpenSocket];
+  const closed = once(client, 'close');
+
+  client.send(Buffer.alloc(60_000));
+  open.close(1008, 'refused');
+  for (let message = 0; message < 3; message++) client.send(Buffer.alloc(60_000));
+  const [code] = await closed;
+  await until('the close', () => server.closeCodes.length === 1);
+
+  assert.deepEqual([code, server.closeCodes], [1008, [1008]]);
 });
 
 test('a client that sends tiny frames as fast as it can is read at 4,000 a second, and loses none', async () => {

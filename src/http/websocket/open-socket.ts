@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { MessageBudget } from './message-budgets.ts';
@@ -19,6 +20,10 @@ const UNSENT_MAX_BYTES = 2 ** 20;
 const UNSENT_MAX_MS = 30_000;
 // What one read has brought is in memory already: 64 KiB, up to 10,000 messages. With more the client is not read.
 const INBOX_MAX_MESSAGES = 8;
+const INBOX_MAX_BYTES = 256 * 1024;
+// A client that has read our close frame answers it after what it has sent before. One that sends more than this is not
+// read: `ws` ends its connection after 5 s.
+const AFTER_CLOSE_MAX_BYTES = 256 * 1024;
 // A client pings every few seconds.
 const CONTROL_FRAMES_PER_SECOND = 100;
 /** Close codes of every WebSocket of the service; below 4000 those of RFC 6455. */
@@ -42,6 +47,7 @@ export const CLOSE = {
 /** An open WebSocket with a heartbeat: one whose client neither answers nor reads is closed. */
 export class OpenSocket {
   readonly #socket: WebSocket;
+  readonly #connection: Socket;
   readonly #budget: MessageBudget;
   /** Null before `use`, and after the last call of it. */
   #user: SocketUser | null = null;
@@ -59,9 +65,13 @@ export class OpenSocket {
   #endCode: number | null = null;
   #control = { startMs: performance.now(), frames: 0 };
 
-  /** @param budget  of the account whose client it is */
-  constructor(socket: WebSocket, budget: MessageBudget) {
+  /**
+   * @param connection  that the socket is on
+   * @param budget  of the account whose client it is
+   */
+  constructor(socket: WebSocket, connection: Socket, budget: MessageBudget) {
     this.#socket = socket;
+    this.#connection = connection;
     this.#budget = budget;
     this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);
     this.#timer.unref();
@@ -88,11 +98,11 @@ export class OpenSocket {
       // What the client sends after our close frame is ignored.
       if (this.#closeCode !== null) return;
       this.#inbox.push({ data: data as Buffer, isBinary });
-      if (this.#inbox.length >= INBOX_MAX_MESSAGES || this.isUnread) this.#socket.pause();
+      if (this.#isInboxFull || this.isUnread) this.#socket.pause();
       void this.#deliver();
     });
     // A frame that breaks the protocol: `ws` closes with the code of RFC 6455.
-    this.#socket.on('error', () => undefined);
+    this.#socket.on('error', () => this.#limitRest());
     this.#socket.once('close', (code) => {
       clearInterval(this.#timer);
       this.#endCode = code;
@@ -122,6 +132,7 @@ export class OpenSocket {
     this.#closeCode = code;
     this.#socket.resume();
     this.#socket.close(code, reason);
+    this.#limitRest();
   }
 
   /** Stops reading: the client has to wait. */
@@ -138,6 +149,19 @@ export class OpenSocket {
   /** Whether the client has to wait now. */
   get isPaused(): boolean {
     return this.#socket.isPaused;
+  }
+
+  get #isInboxFull(): boolean {
+    if (this.#inbox.length >= INBOX_MAX_MESSAGES) return true;
+    return this.#inbox.reduce((bytes, { data }) => bytes + data.length, 0) >= INBOX_MAX_BYTES;
+  }
+
+  /** After our close frame: reads the answer of the client, and not everything that it may send before. */
+  #limitRest(): void {
+    const before = this.#connection.bytesRead;
+    this.#connection.on('data', () => {
+      if (this.#connection.bytesRead - before >= AFTER_CLOSE_MAX_BYTES) this.#socket.pause();
+    });
   }
 
   #noteControl(): void {
