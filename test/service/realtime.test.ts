@@ -215,7 +215,7 @@ test('an account without a balance is refused at the handshake, and an eleventh 
   await using service = await openService({ ...TONE_ENGINES, RATE_LIMIT_LIVE: 'off' });
   const poor = await service.account({ plan: 'lite', credits: 0 });
   const refused = await connect(service, poor.key);
-  const account = await service.account({ plan: 'lite', credits: 1 });
+  const account = await service.account({ plan: 'lite', credits: 100 });
   const clients = [];
   for (let socket = 0; socket < 11; socket++) clients.push(await connect(service, account.key));
   const [first, eleventh] = [clients[0]!, clients[10]!];
