@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FIELD_BYTES } from './api/request.ts';
 import type { Job } from './job.ts';
-import { jobListSchema, jobSchema, transcribeForm } from './schemas.ts';
+import { transcribeForm } from './request-schemas.ts';
+import { jobListSchema, jobSchema } from './schemas.ts';
 import { showJobInList, showWaitingJob } from './view.ts';
 
 const moment = new Date(0);

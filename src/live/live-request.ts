@@ -5,7 +5,7 @@ import { oneOf, type Static, Type } from '../http/schema.ts';
 import { FIELD_BYTES, type JobRequest, readJobRequest, TEXT_FIELDS } from '../jobs/api/request.ts';
 import type { LiveOptions } from '../jobs/live/rows/live-store.ts';
 import { liveOptionFields, NOT_LIVE, REPEATED_OPTIONS } from '../jobs/options.ts';
-import { transcribeJson } from '../jobs/schemas.ts';
+import { transcribeJson } from '../jobs/request-schemas.ts';
 import { PLANS, type Plan } from '../rules/accounts/plan.ts';
 import { LIVE_ENCODINGS, LIVE_SAMPLE_RATES, type LiveSampleRate } from '../rules/live/encoding.ts';
 

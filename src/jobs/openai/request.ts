@@ -4,7 +4,7 @@ import { permitPlan, readLanguage, type UploadRequest } from '../api/request.ts'
 import { NOTHING_REQUESTED } from '../job.ts';
 import { OPTION_FIELD_BYTES, optionFormFields, readOptions } from '../options.ts';
 import { type RequestFields, readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
-import { fileSchema, languageSchema } from '../schemas.ts';
+import { fileSchema, languageSchema } from '../request-schemas.ts';
 
 const TRANSLATION_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 const FORMATS = [...TRANSLATION_FORMATS, 'diarized_json'] as const;
