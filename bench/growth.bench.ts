@@ -52,9 +52,9 @@ const ANY_JOB = {
   plan: null,
   createdAfter: null,
   createdBefore: null,
-  filename: null,
+  name: null,
   ids: null,
-  metadata: [],
+  pairs: [],
 };
 const ANY_ENTRY: LogFilter = {
   status: null,

@@ -7,7 +7,7 @@ import { SETTINGS } from '../src/config/settings.ts';
 import { ERROR_MEANING, ERROR_STATUS, type ErrorType } from '../src/http/api-error.ts';
 import { CONTENTS } from '../src/http/docs/contents.ts';
 import { NOT_LIVE } from '../src/jobs/options.ts';
-import { transcribeForm } from '../src/jobs/request-schemas.ts';
+import { transcribeForm } from '../src/jobs/request/schemas.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
 import { MAX_WARNINGS, WARNING_MESSAGES } from '../src/rules/jobs/warnings.ts';

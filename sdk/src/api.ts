@@ -53,6 +53,16 @@ export interface TranscribeByUrl {
    */
   metadata?: string | {} | unknown[];
   /**
+   * A name of your own for the job: one line. Lists are searched by it, and documents and downloads have it.
+   */
+  title?: string;
+  /**
+   * Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded.
+   *
+   * @maxItems 10
+   */
+  tags?: string[];
+  /**
    * BCP 47 code such as en; absent: detected where the model can.
    */
   language?: string;
@@ -359,6 +369,14 @@ export interface Job {
     tracks: AudioTrack[];
   };
   /**
+   * A name of your own; null without one.
+   */
+  title: string | null;
+  /**
+   * Words of your own.
+   */
+  tags: string[];
+  /**
    * Any JSON value, as the request carried it, unchanged; null without it.
    */
   metadata: unknown;
@@ -542,6 +560,14 @@ export interface JobInList {
      */
     tracks: AudioTrack[];
   };
+  /**
+   * A name of your own; null without one.
+   */
+  title: string | null;
+  /**
+   * Words of your own.
+   */
+  tags: string[];
   /**
    * Any JSON value, as the request carried it, unchanged; null without it.
    */
@@ -773,6 +799,10 @@ export interface SearchHit {
 export interface SearchResult {
   job_id: string;
   created_at: string;
+  /**
+   * As the job has it.
+   */
+  title: string | null;
   filename: string | null;
   /**
    * Of the text.
@@ -2462,9 +2492,13 @@ export interface GetJobsQuery {
    */
   created_before?: string;
   /**
-   * A part of the file name, in upper or lower case; or an id, or its first 12 characters or more.
+   * A part of the title or of the file name, in upper or lower case; or an id, or its first 12 characters or more.
    */
   query?: string;
+  /**
+   * Jobs with this tag.
+   */
+  tag?: string;
   /**
    * As `metadata[key]=value`: jobs whose metadata is an object with this string, number or boolean at its top level, compared as text.
    */
@@ -2484,9 +2518,19 @@ export interface GetJobsIdQuery {
 }
 export interface PatchJobsIdBody {
   /**
+   * A name of your own for the job: one line. null: none.
+   */
+  title?: string | null;
+  /**
+   * Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded.
+   *
+   * @maxItems 10
+   */
+  tags?: string[];
+  /**
    * Any JSON value, at most 4096 bytes as it is written; its text comes back unchanged. null: none.
    */
-  metadata: unknown;
+  metadata?: unknown;
 }
 export interface GetJobsIdTranscriptQuery {
   format?: 'json' | 'text' | 'srt' | 'vtt' | 'md' | 'docx' | 'pdf';
@@ -2636,6 +2680,16 @@ export interface PostLiveBody {
         [k: string]: unknown;
       }
     | unknown[];
+  /**
+   * A name of your own for the job: one line. Lists are searched by it, and documents and downloads have it.
+   */
+  title?: string;
+  /**
+   * Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded.
+   *
+   * @maxItems 10
+   */
+  tags?: string[];
   timestamps?: 'segment' | 'word';
   /**
    * Context for the engine, such as the subject or a text in the wanted style.

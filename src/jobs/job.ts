@@ -45,6 +45,10 @@ export const JOB_TABLE = {
     options: column<JobOptions>('jsonb', {}),
     /** The client's JSON text, unchanged. */
     metadata: column<string | null>('text', null),
+    /** A name of the client's own. */
+    title: column<string | null>('text', null),
+    /** Each once. Also pairs by which lists find the job. */
+    tags: column<string[]>('jsonb', []),
   },
   /** When its audio is stored: at once, or after it was fetched from a URL. */
   stored: {

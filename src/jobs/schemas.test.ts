@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FIELD_BYTES } from './api/request.ts';
 import type { Job } from './job.ts';
-import { transcribeForm } from './request-schemas.ts';
+import { transcribeForm } from './request/schemas.ts';
 import { jobListSchema, jobSchema } from './schemas.ts';
 import { showJobInList, showWaitingJob } from './view.ts';
 

@@ -100,6 +100,8 @@ const jobHead = {
       description: 'The audio tracks of the file; empty while they are unknown.',
     }),
   }),
+  title: nullable(Type.String(), 'A name of your own; null without one.'),
+  tags: Type.Array(Type.String(), { description: 'Words of your own.' }),
   metadata: rawJson<RawJson | null>({
     description: 'Any JSON value, as the request carried it, unchanged; null without it.',
   }),
@@ -162,6 +164,8 @@ export const JOB_EXAMPLE = {
     channels: 1,
     tracks: [AUDIO_TRACK_EXAMPLE],
   },
+  title: 'Interview with Anna',
+  tags: ['interview'],
   metadata: { order: 42 },
   options: { language: 'en', keywords: ['Kennedy'], diarize: true },
   text: 'Ask not what your country can do for you.',
@@ -176,6 +180,9 @@ export const JOB_EXAMPLE = {
   completed_at: '2026-11-21T09:30:01.480Z',
   expires_at: null,
 };
+
+const { title: _titleOfExample, tags: _tagsOfExample, ...example } = JOB_EXAMPLE;
+export const JOB_IN_EVENT_EXAMPLE = example;
 
 /** A job as its own endpoints show it. */
 export const jobSchema = Type.Object(
@@ -222,10 +229,12 @@ export const jobInListSchema = Type.Object(
   component('JobInList'),
 );
 
-/** A job in the body of an event. */
+const { title: _title, tags: _tags, ...headInEvent } = jobHead;
+
+/** A job in the body of an event: without the names that its account may give it later. */
 export const jobInEventSchema = Type.Object(
   {
-    ...jobHead,
+    ...headInEvent,
     text: Type.Optional(jobHead.text),
     segments: Type.Optional(segments),
     segments_omitted: Type.Optional(

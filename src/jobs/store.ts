@@ -14,7 +14,7 @@ export const OPEN_JOB_COLUMNS = selectColumns('jobs', OPEN);
 export const MAX_LIST_TEXT_CHARS = 500;
 /** The columns of a job without its text. */
 export const JOB_HEAD_COLUMNS = selectColumns('jobs', { ...OPEN, ...SHORT_END });
-// Of all fields but options, tracks and metadata, whose lengths differ most.
+// Of all fields but options, tracks, metadata and tags, whose lengths differ most.
 const OTHER_LIST_BYTES = 2048;
 /**
  * The columns of a job in a list: the beginning of its text, with one character more than is shown, no segments, and
@@ -23,7 +23,7 @@ const OTHER_LIST_BYTES = 2048;
 export const LIST_COLUMNS = `${JOB_HEAD_COLUMNS},
   left(jobs.transcript, ${MAX_LIST_TEXT_CHARS + 1}) as transcript, null as segments,
   octet_length(jobs.options::text) + octet_length(jobs.tracks::text) + coalesce(octet_length(jobs.metadata), 0)
-    + ${OTHER_LIST_BYTES} as "rowBytes"`;
+    + octet_length(jobs.tags::text) + ${OTHER_LIST_BYTES} as "rowBytes"`;
 /** The columns of a job without its words, which are long. */
 export const JOB_COLUMNS = selectColumns('jobs', { ...OPEN, ...ended });
 

@@ -11,12 +11,18 @@ import { MAX_LIST_TEXT_CHARS } from './store.ts';
 import { spokenLanguage, translatedTo } from './transcript.ts';
 
 /**
- * A job as the API and the events show it, with its segments.
+ * A job as the API shows it, with its segments.
  * Serialise it with `writeJson`, which keeps metadata unchanged.
  */
 export function showJob(job: Job): Static<typeof jobSchema> {
   const { segments, ...rest } = partsOf(job);
   return { ...rest.head, segments, ...rest.tail };
+}
+
+/** A job in the body of an event: receivers are told what was made, not how it is named later. */
+export function showJobInEvent(job: Job): Omit<Static<typeof jobSchema>, 'title' | 'tags'> {
+  const { title: _title, tags: _tags, ...shown } = showJob(job);
+  return shown;
 }
 
 /**
@@ -60,6 +66,8 @@ function partsOf(job: Job) {
         channels: channelsOf(job.tracks, job.options.audio_track ?? null),
         tracks: job.tracks,
       },
+      title: job.title,
+      tags: job.tags,
       metadata: rawOrNull(job.metadata),
       options: shownOptions(job),
       text: job.transcript,

@@ -16,6 +16,16 @@ test('an option that live sessions do not have is refused by its name, unless it
   }
 });
 
+test('a live session has a title and tags', () => {
+  const { title, tags } = read({ title: ' Stand-up ', tags: ['daily', 'daily'] }).request;
+
+  assert.deepEqual({ title, tags }, { title: 'Stand-up', tags: ['daily'] });
+  assert.throws(
+    () => read({ title: 'a\0' }),
+    (cause) => cause instanceof ApiError && cause.param === 'title',
+  );
+});
+
 test('every option of jobs is either taken by live sessions or refused', () => {
   const body = Object.keys(liveBody.properties);
 

@@ -2,10 +2,11 @@ import { memberText } from '#sdk/client/metadata-text.ts';
 import { readJsonFields } from '../audio/upload/json-form.ts';
 import { ApiError } from '../http/api-error.ts';
 import { oneOf, type Static, Type } from '../http/schema.ts';
-import { FIELD_BYTES, type JobRequest, readJobRequest, TEXT_FIELDS } from '../jobs/api/request.ts';
+import { FIELD_BYTES, type JobRequest, LIST_FIELDS, readJobRequest, TEXT_FIELDS } from '../jobs/api/request.ts';
 import type { LiveOptions } from '../jobs/live/rows/live-store.ts';
-import { liveOptionFields, NOT_LIVE, REPEATED_OPTIONS } from '../jobs/options.ts';
-import { transcribeJson } from '../jobs/request-schemas.ts';
+import { liveOptionFields, NOT_LIVE } from '../jobs/options.ts';
+import { nameFields } from '../jobs/request/names.ts';
+import { transcribeJson } from '../jobs/request/schemas.ts';
 import { PLANS, type Plan } from '../rules/accounts/plan.ts';
 import { LIVE_ENCODINGS, LIVE_SAMPLE_RATES, type LiveSampleRate } from '../rules/live/encoding.ts';
 
@@ -24,6 +25,7 @@ export const liveBody = Type.Object({
       },
     ),
   ),
+  ...nameFields,
   timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
   ...liveOptionFields,
   encoding: Type.Optional(oneOf(LIVE_ENCODINGS, { default: 'pcm_s16le' })),
@@ -89,7 +91,10 @@ export function readLiveRequest(
   };
 }
 
-const JOB_FIELDS = ['plan', 'language', 'metadata', 'timestamps', ...Object.keys(liveOptionFields)];
+const JOB_FIELDS = [
+  ...['plan', 'language', 'metadata', 'timestamps'],
+  ...Object.keys({ ...nameFields, ...liveOptionFields }),
+];
 
 /** The fields that any job has, as those of a form. */
 function fieldsOf(body: LiveBody, bodyText: string) {
@@ -98,7 +103,7 @@ function fieldsOf(body: LiveBody, bodyText: string) {
   );
   // The text as it was written, in which numbers keep their digits.
   if (typeof body.metadata === 'object') given['metadata'] = memberText(bodyText, 'metadata');
-  return readJsonFields(given, { fieldBytes: FIELD_BYTES, listFields: REPEATED_OPTIONS, textFields: TEXT_FIELDS });
+  return readJsonFields(given, { fieldBytes: FIELD_BYTES, listFields: LIST_FIELDS, textFields: TEXT_FIELDS });
 }
 
 function invalid(param: string, message: string): ApiError {

@@ -1,5 +1,5 @@
 import { component, idSchema, nullable, oneOf, type TSchema, Type, timeSchema } from '../http/schema.ts';
-import { JOB_EXAMPLE, jobInEventSchema } from '../jobs/schemas.ts';
+import { JOB_IN_EVENT_EXAMPLE, jobInEventSchema } from '../jobs/schemas.ts';
 import { FAILURE_REASONS } from '../rules/webhooks/delivery-outcome.ts';
 import { alertedWebhookSchema, WEBHOOK_EXAMPLE, webhookSchema } from './endpoints/view.ts';
 import { ALERT_CATALOGUE, type AlertType, EVENT_CATALOGUE, EVENT_TYPES, type EventType } from './events/event-types.ts';
@@ -27,7 +27,7 @@ const DISABLED_EXAMPLE = {
   ...ALERTED_EXAMPLE,
   active: false,
   disabled_reason: 'consecutive_failures',
-  disabled_at: JOB_EXAMPLE.completed_at,
+  disabled_at: JOB_IN_EVENT_EXAMPLE.completed_at,
   consecutive_failures: 10,
 };
 const LAST_EXAMPLE = {
@@ -40,7 +40,7 @@ const LAST_EXAMPLE = {
 };
 const SUBJECTS = { job: jobInEventSchema, webhook: webhookSchema };
 const FAILED_JOB = {
-  ...JOB_EXAMPLE,
+  ...JOB_IN_EVENT_EXAMPLE,
   status: 'failed',
   text: null,
   segments: null,
@@ -57,9 +57,11 @@ export const eventPayloads: EventPayload[] = EVENT_TYPES.map((type) => {
   const example = {
     id: EVENT_ID,
     type,
-    created_at: JOB_EXAMPLE.completed_at,
-    ...(isOfJob && { metadata: JOB_EXAMPLE.metadata }),
-    data: isOfJob ? { job: exampleStatus === 'failed' ? FAILED_JOB : JOB_EXAMPLE } : { webhook: WEBHOOK_EXAMPLE },
+    created_at: JOB_IN_EVENT_EXAMPLE.completed_at,
+    ...(isOfJob && { metadata: JOB_IN_EVENT_EXAMPLE.metadata }),
+    data: isOfJob
+      ? { job: exampleStatus === 'failed' ? FAILED_JOB : JOB_IN_EVENT_EXAMPLE }
+      : { webhook: WEBHOOK_EXAMPLE },
   };
   const schema = Type.Object(
     {
@@ -101,7 +103,7 @@ function alertPayload(
   data: Record<string, unknown>,
 ): EventPayload<AlertType> {
   const { schemaName, when } = ALERT_CATALOGUE[type];
-  const example = { id: EVENT_ID, type, created_at: JOB_EXAMPLE.completed_at, data };
+  const example = { id: EVENT_ID, type, created_at: JOB_IN_EVENT_EXAMPLE.completed_at, data };
   const schema = Type.Object(
     {
       id: idSchema('evt', EVENT_ID),

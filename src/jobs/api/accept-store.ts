@@ -2,7 +2,7 @@ import { holdValues, moveUnits, UNITS_MOVED } from '../../accounts/ledger/ledger
 import type { Sql } from '../../db/database.ts';
 import { initialValues, insertColumns, insertValues, type ValuesOf } from '../../db/statements/columns.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
-import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
+import { pairsOf } from '../../rules/search/metadata-pairs.ts';
 import { type ClaimedJob, JOB_TABLE, type Job, type NewJob, NO_AUDIO, NO_RESULT } from '../job.ts';
 import type { LiveOptions } from '../live/rows/live-store.ts';
 import { notifyDue, notifyFetchDue } from '../notify.ts';
@@ -132,7 +132,7 @@ export async function acceptFetch(
 
 /** The values of `insertJobIf` and `insertPairsIf`. */
 function jobValues(job: ValuesOf<typeof INSERTED>) {
-  return { ...insertValues(INSERTED, job), jobId: job.id, ...pairValues(metadataPairs(job.metadata)) };
+  return { ...insertValues(INSERTED, job), jobId: job.id, ...pairValues(pairsOf(job)) };
 }
 
 /** Gives a queued job other stored audio; false when a transcriber has started the job, or its audio has changed. */

@@ -19,19 +19,18 @@ export async function lockJob(
   return rows[0] ?? null;
 }
 
-/** Replaces the metadata of a job that `lockJob` returned. @param metadata  JSON text; null for none */
-export async function setMetadata(
+/** Replaces metadata, title and tags of a job that `lockJob` returned. */
+export async function setLabels(
   tx: Sql,
-  { shard, id }: { shard: number; id: string },
-  metadata: string | null,
+  { shard, id, metadata, title, tags }: Pick<JobHead, 'shard' | 'id' | 'metadata' | 'title' | 'tags'>,
 ): Promise<void> {
   await tx.run({
-    name: 'set_job_metadata',
+    name: 'set_job_labels',
     text: `
       update jobs
-      set metadata = $3
+      set metadata = $3, title = $4, tags = $5::jsonb
       where shard = $1 and id = $2`,
-    values: [shard, id, metadata],
+    values: [shard, id, metadata, title, JSON.stringify(tags)],
   });
 }
 

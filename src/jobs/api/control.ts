@@ -7,7 +7,7 @@ import { type Call, type IdempotencyHandle, NO_IDEMPOTENCY_KEY } from '../../htt
 import { isId } from '../../rules/ids.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
-import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
+import { pairsOf } from '../../rules/search/metadata-pairs.ts';
 import type { Job, JobHead } from '../job.ts';
 import { chargedMsOf, findLiveSession } from '../live/rows/live-store.ts';
 import { jobOr404 } from '../own-job.ts';
@@ -15,7 +15,7 @@ import { eraseAudio } from '../retention/audio-sweep.ts';
 import { eraseJob } from '../retention/erase-job.ts';
 import { replacePairs } from '../search/metadata-store.ts';
 import { showJob } from '../view.ts';
-import { cancelOpenJob, lockJob, setMetadata } from './control-store.ts';
+import { cancelOpenJob, lockJob, setLabels } from './control-store.ts';
 import type { JobsRuntime } from './jobs-api.ts';
 
 /** What canceling a job runs on. */
@@ -84,23 +84,26 @@ export async function deleteJob(runtime: JobsRuntime, account: Account, id: stri
   if (audioKey !== null) await runtime.storage.remove(audioKey).catch(() => undefined);
 }
 
+/** What its account may change of a job. What is absent stays as it is. @property metadata  JSON text; null for none */
+export type JobChanges = Partial<Pick<Job, 'metadata' | 'title' | 'tags'>>;
+
 /**
- * Replaces a job's metadata, in whichever state it is. Events keep the metadata that the job had when it was started.
- * @param metadata  JSON text; null for none
+ * Changes a job, in whichever state it is. Events keep the metadata that the job had when it was started.
  * @throws ApiError  404; 429 or 503 where there is no memory for the job as the answer
  */
-export async function changeMetadata(
+export async function changeJob(
   db: Database,
   { account, memory }: Pick<Call<unknown, unknown, unknown>, 'account' | 'memory'>,
   id: string,
-  metadata: string | null,
+  changes: JobChanges,
 ): Promise<Job> {
   const before = await jobOr404(db, account, id, memory);
   const changed = await db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
-    await setMetadata(tx, job, metadata);
-    await replacePairs(tx, job, metadataPairs(metadata));
-    return { ...job, metadata };
+    const changed = { ...job, ...changes };
+    await setLabels(tx, changed);
+    if (changes.metadata !== undefined || changes.tags) await replacePairs(tx, job, pairsOf(changed));
+    return changed;
   });
   // Its end, which writes the text, came in between.
   if (changed.state !== before.state) return await jobOr404(db, account, id);

@@ -4,7 +4,8 @@ import type { CaptionOptions } from '../../rules/jobs/captions.ts';
 import { CAPTION_FIELD_BYTES, readCaptionFields, readCaptionNames } from '../caption-options.ts';
 import { AUDIO_URL_FIELD_BYTES, type AudioUrl, readAudioUrl } from '../fetch/audio-url.ts';
 import type { RequestedOfJob } from '../job.ts';
-import { OPTION_FIELD_BYTES, readOptions } from '../options.ts';
+import { OPTION_FIELD_BYTES, REPEATED_OPTIONS, readOptions } from '../options.ts';
+import { NAME_FIELD_BYTES, REPEATED_NAMES, readNames } from '../request/names.ts';
 import { type RequestFields, readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../transcript.ts';
 import { type GivenJobWebhook, JOB_WEBHOOK_FIELD_BYTES, readJobWebhook } from './job-webhook.ts';
@@ -46,14 +47,21 @@ export const FIELD_BYTES = {
   language: WORD_BYTES,
   timestamps: WORD_BYTES,
   response_format: WORD_BYTES,
+  ...NAME_FIELD_BYTES,
   ...OPTION_FIELD_BYTES,
   ...CAPTION_FIELD_BYTES,
 } as const;
 
-/** The fields that are strings in a JSON body. Metadata is echoed as it was written, which only its own text shows. */
+/** The names of the fields that may be repeated. */
+export const LIST_FIELDS: readonly string[] = [...REPEATED_NAMES, ...REPEATED_OPTIONS];
+
+/**
+ * The fields that are strings in a JSON body, or lists of them. Metadata is echoed as it was written, which only its
+ * own text shows.
+ */
 export const TEXT_FIELDS = [
   ...['audio_url', 'plan', 'metadata', 'language', 'timestamps', 'response_format'],
-  ...['prompt', 'keywords', 'translate_to', 'webhook_url', 'webhook_secret'],
+  ...['title', 'tags', 'prompt', 'keywords', 'translate_to', 'webhook_url', 'webhook_secret'],
 ] as const satisfies (keyof typeof FIELD_BYTES)[];
 
 /**
@@ -93,6 +101,7 @@ export function readJobRequest(given: RequestFields, accountPlan: Plan): JobRequ
   return {
     plan: readPlan(fields, accountPlan),
     metadata: readMetadata(fields),
+    ...readNames(given),
     language: readLanguage(fields),
     wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',
     options: readOptions(given),

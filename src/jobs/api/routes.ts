@@ -2,19 +2,21 @@ import { memberText } from '#sdk/client/metadata-text.ts';
 import { fieldTooLarge } from '../../audio/upload/upload.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { oneOf, Type } from '../../http/schema.ts';
+import { nullable, oneOf, Type } from '../../http/schema.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { durationMs } from '../../rules/live/encoding.ts';
 import { attachment } from '../../rules/network/attachment.ts';
 import { findWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
+import { titleAsFile } from '../documents/file-names.ts';
 import { DOCUMENT_MEDIA } from '../documents/media.ts';
 import { render, renderDocument } from '../edits/render.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
 import type { Job } from '../job.ts';
 import { findLiveSession } from '../live/rows/live-store.ts';
 import { jobHeadOr404, jobOr404 } from '../own-job.ts';
-import { transcribeForm, transcribeJson } from '../request-schemas.ts';
+import { nameFields, readTags, readTitle, titleSchema } from '../request/names.ts';
+import { transcribeForm, transcribeJson } from '../request/schemas.ts';
 import { jobSchema, TRANSCRIPT_MEDIA, transcriptSchema } from '../schemas.ts';
 import { listRoute } from '../search/list-route.ts';
 import { jobStreamSchema } from '../stream/event-schema.ts';
@@ -23,7 +25,7 @@ import { streamJobEvents } from '../stream/job-events.ts';
 import { JobWaits, MAX_WAIT_SECONDS } from '../stream/wait.ts';
 import { DOCUMENT_FORMATS, FILE_EXTENSIONS, isDocumentFormat, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showWaitingJob } from '../view.ts';
-import { cancelJob, changeMetadata, deleteJob } from './control.ts';
+import { cancelJob, changeJob, deleteJob, type JobChanges } from './control.ts';
 import type { JobsApi } from './jobs-api.ts';
 import { METADATA_BYTES } from './request.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
@@ -127,30 +129,53 @@ function changeRoute(api: JobsApi): Route {
     path: '/v1/jobs/:id',
     auth: 'key',
     scope: 'jobs:write',
-    summary: 'Replace the metadata of a job',
-    description: 'In whichever state it is. Events keep the metadata that the job had when it was started.',
+    summary: 'Change the title, the tags or the metadata of a job',
+    description:
+      'In whichever state it is. What is left out stays. Events keep the metadata that the job had when it was started; they have no title and no tags.',
     errors: ['too_large'],
     tag: 'Transcription',
     schema: {
       params: jobId,
-      body: Type.Object({
-        metadata: Type.Unknown({
-          description: `Any JSON value, at most ${METADATA_BYTES} bytes as it is written; its text comes back unchanged. null: none.`,
-          examples: [{ order: 42 }],
-        }),
-      }),
+      body: Type.Object(
+        {
+          title: Type.Optional(nullable(titleSchema, 'A name of your own for the job: one line. null: none.')),
+          tags: nameFields.tags,
+          metadata: Type.Optional(
+            Type.Unknown({
+              description: `Any JSON value, at most ${METADATA_BYTES} bytes as it is written; its text comes back unchanged. null: none.`,
+              examples: [{ order: 42 }],
+            }),
+          ),
+        },
+        { minProperties: 1 },
+      ),
       answers: { 200: jobSchema },
     },
     keepsBodyText: true,
     async handle({ params: { id }, body, bodyText, note, ...call }) {
-      // The name may be written with escapes: then numbers with more digits than a double are rounded.
-      const text = body.metadata === null ? null : (memberText(bodyText, 'metadata') ?? JSON.stringify(body.metadata));
-      if (text !== null && Buffer.byteLength(text) > METADATA_BYTES) throw fieldTooLarge('metadata', METADATA_BYTES);
-      const job = await changeMetadata(api.db, call, id, text);
+      const job = await changeJob(api.db, call, id, readChanges(body, bodyText));
       note({ job_id: id });
       return { status: 200, body: await showQueued(api, job) };
     },
   });
+}
+
+function readChanges(
+  { metadata, title, tags }: { metadata?: unknown; title?: string | null; tags?: string[] },
+  bodyText: string,
+): JobChanges {
+  return {
+    ...(metadata !== undefined && { metadata: metadataText(metadata, bodyText) }),
+    ...(title !== undefined && { title: title === null ? null : readTitle(title) }),
+    ...(tags !== undefined && { tags: readTags(tags) }),
+  };
+}
+
+function metadataText(metadata: unknown, bodyText: string): string | null {
+  // The name may be written with escapes: then numbers with more digits than a double are rounded.
+  const text = metadata === null ? null : (memberText(bodyText, 'metadata') ?? JSON.stringify(metadata));
+  if (text !== null && Buffer.byteLength(text) > METADATA_BYTES) throw fieldTooLarge('metadata', METADATA_BYTES);
+  return text;
 }
 
 function deleteRoute(api: JobsApi): Route {
@@ -241,7 +266,7 @@ function transcriptRoute({ db }: JobsApi): Route {
       }
       const shown = await withVersion(db, job, version);
       const hasNames = asksForNames || (speakers === undefined && shown.speakerNames !== undefined);
-      const disposition = attachment(`${job.id}.${FILE_EXTENSIONS[format]}`, null);
+      const disposition = attachment(`${job.id}.${FILE_EXTENSIONS[format]}`, titleAsFile(job, FILE_EXTENSIONS[format]));
       const { headers, ...rendered } = isDocumentFormat(format)
         ? await renderDocument(shown, format, { hasNames })
         : await render(shown, format, { shape: captions, hasNames });

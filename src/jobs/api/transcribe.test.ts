@@ -42,6 +42,8 @@ test('an asynchronous request is answered 202 with the job and its location', as
         channels: 1,
         tracks: [{ index: 0, language: null, title: null, codec: 'pcm_s16le', channels: 1, default: true }],
       },
+      title: null,
+      tags: [],
       metadata: { a: 1 },
       options: {},
       text: null,

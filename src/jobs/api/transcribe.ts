@@ -15,7 +15,6 @@ import type { Plan } from '../../rules/accounts/plan.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
 import { render } from '../edits/render.ts';
 import type { Job } from '../job.ts';
-import { REPEATED_OPTIONS } from '../options.ts';
 import type { Repeatable } from '../repeats/repeats.ts';
 import { type RequestFields, readNumber, refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
@@ -27,6 +26,7 @@ import type { JobWebhook } from './job-webhook.ts';
 import type { JobsApi } from './jobs-api.ts';
 import {
   FIELD_BYTES,
+  LIST_FIELDS,
   readTranscribeRequest,
   TEXT_FIELDS,
   type TranscribeRequest,
@@ -74,7 +74,7 @@ type TranscribeAnswer =
 /** The form and the answers of POST /v1/transcribe. */
 export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer> = {
   fieldBytes: FIELD_BYTES,
-  listFields: REPEATED_OPTIONS,
+  listFields: LIST_FIELDS,
   optionFields: { translate_to: 'translate_to', diarize: 'diarize' },
   insteadOfFile: 'audio_url',
   textFields: TEXT_FIELDS,

@@ -3,7 +3,7 @@ import { spokenLanguage, type TranscriptJob, translatedTo } from '../transcript.
 
 type StoredSegment = { start: number; text: string; speaker?: string | null; channel?: number };
 
-/** A completed job's transcript for readers. The title is the name of its file, else its URL, else its id. */
+/** A completed job's transcript for readers. It is called like the job, else its file, else its URL, else its id. */
 export function jobDocument(job: TranscriptJob, { hasNames }: { hasNames: boolean }): TranscriptDocument {
   const stored = JSON.parse(job.segments ?? '[]') as StoredSegment[];
   const names = new Set(Object.values(job.speakerNames ?? {}));
@@ -12,7 +12,7 @@ export function jobDocument(job: TranscriptJob, { hasNames }: { hasNames: boolea
     text: segment.text,
     name: hasNames ? voiceOf(segment, names) : null,
   }));
-  return transcriptDocument(job.filename || job.audioSource || job.id, segments, {
+  return transcriptDocument(job.title || job.filename || job.audioSource || job.id, segments, {
     createdAt: job.createdAt,
     durationMs: job.durationMs,
     model: job.model,

@@ -16,6 +16,7 @@ import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';
 import { moveToSql, nextState } from '../queue/moves.ts';
+import type { JobNames } from '../request/names.ts';
 import { chunkValues, insertChunksIf } from '../search/chunk-store.ts';
 import { addUsageIf, usageValues } from '../usage/usage-store.ts';
 
@@ -49,7 +50,7 @@ const endJobIf = ({ to, from }: typeof END_RUNNING, condition: string): string =
           error_reason = $errorReason, error_http_status = $errorHttpStatus, progress = $progress, next_at = null,
           completed_at = $completedAt, expires_at = $expiresAt
         where shard = $shard and id = $jobId and ${from} and ${condition}
-        returning id
+        returning title, tags
       )`;
 
 const IS_ENDED = 'exists (select from ended)';
@@ -72,7 +73,7 @@ const END = defineStatement(
       ), ${moveUnits({ moment: MOMENT, condition: IS_ENDED })}, ${insertEventIf(IS_ENDED)}, used as (
         ${addUsageIf({ moment: MOMENT, condition: IS_ENDED_AND_SETTLED })}
       ), ${insertChunksIf(IS_ENDED)}
-      select ${DELIVERIES_INSERTED} as deliveries
+      select ${DELIVERIES_INSERTED} as deliveries, title, tags
       from ended`,
 );
 
@@ -83,7 +84,7 @@ const END_QUEUED = defineStatement(
       with ${endJobIf(FAIL_QUEUED, 'lease = 0 and held_units = 0')}, ${insertEventIf(IS_ENDED)}, used as (
         ${addUsageIf({ moment: MOMENT, condition: IS_ENDED })}
       )
-      select ${DELIVERIES_INSERTED} as deliveries
+      select ${DELIVERIES_INSERTED} as deliveries, title, tags
       from ended`,
 );
 
@@ -152,8 +153,8 @@ function endValues({ ended, event, peaks }: Omit<EndedJob, 'chunks'>, config: Co
   };
 }
 
-/** The ids of the deliveries of the event. */
-type Written = { deliveries: string[] };
+/** The ids of the deliveries of the event, and the names of the job, which may have changed while it ran. */
+type Written = JobNames & { deliveries: string[] };
 
 function notifyWritten(sql: Sql, { id, shard }: Job, written: Written | undefined): void {
   if (!written) return;

@@ -4,7 +4,7 @@ import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { composeEvent } from '../../webhooks/events/compose-event.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
 import { chunksOf } from '../search/search-index.ts';
-import { showJob } from '../view.ts';
+import { showJobInEvent } from '../view.ts';
 import { type RunningJob, readRunningJob, writeEnd } from './end-store.ts';
 import { logEnd } from './log-end.ts';
 
@@ -33,7 +33,7 @@ export async function endJob(
       account: { id: job.accountId, shard: job.shard },
       type: ended.state === 'completed' ? 'transcription.completed' : 'transcription.failed',
       jobId: job.id,
-      data: { job: showJob(ended) },
+      data: { job: showJobInEvent(ended) },
       metadata: ended.metadata,
       traceparent: ended.traceparent,
       now: running.moment,
@@ -42,8 +42,9 @@ export async function endJob(
     const peaks = (outcome.kind === 'completed' && outcome.peaks) || null;
     const written = await writeEnd(db, { ended, event, chunks, peaks }, config);
     if (written === null) continue;
-    logEnd(log, ended, { eventId: event.id, deliveryIds: written.deliveries });
-    return ended;
+    const { deliveries, ...names } = written;
+    logEnd(log, ended, { eventId: event.id, deliveryIds: deliveries });
+    return { ...ended, ...names };
   }
   throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }

@@ -64,6 +64,8 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
       'language',
       'translated_to',
       'audio',
+      'title',
+      'tags',
       'metadata',
       'options',
       'text',

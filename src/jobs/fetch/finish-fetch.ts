@@ -8,7 +8,7 @@ import { composeEvent } from '../../webhooks/events/compose-event.ts';
 import { expiryOf } from '../end/end.ts';
 import { writeQueuedEnd } from '../end/end-store.ts';
 import type { Job } from '../job.ts';
-import { showJob } from '../view.ts';
+import { showJobInEvent } from '../view.ts';
 import {
   deleteFetch,
   type FetchClaim,
@@ -72,7 +72,7 @@ async function endQueued(
     account: { id: job.accountId, shard: job.shard },
     type: 'transcription.failed',
     jobId: job.id,
-    data: { job: showJob(ended) },
+    data: { job: showJobInEvent(ended) },
     metadata: job.metadata,
     traceparent: job.traceparent,
     now: moment,

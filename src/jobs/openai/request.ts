@@ -3,8 +3,8 @@ import { PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import { permitPlan, readLanguage, type UploadRequest } from '../api/request.ts';
 import { NOTHING_REQUESTED } from '../job.ts';
 import { OPTION_FIELD_BYTES, optionFormFields, readOptions } from '../options.ts';
+import { fileSchema, languageSchema } from '../request/schemas.ts';
 import { type RequestFields, readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
-import { fileSchema, languageSchema } from '../request-schemas.ts';
 
 const TRANSLATION_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 const FORMATS = [...TRANSLATION_FORMATS, 'diarized_json'] as const;

@@ -4,7 +4,7 @@ import { dropWaitingOfJob } from '../../webhooks/deliveries/drop-store.ts';
 import { deleteWebhookOfJob, lockWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { eraseEvents } from '../../webhooks/events/erase.ts';
 import type { Job, JobHead } from '../job.ts';
-import { showJob } from '../view.ts';
+import { showJobInEvent } from '../view.ts';
 import { deleteEndedJob } from './retention-store.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function eraseJob(tx: Sql, job: JobHead): Promise<void> {
   const { shard, id: jobId } = job;
   await lockWebhookOfJob(tx, { shard, jobId });
   await dropWaitingOfJob(tx, { shard, jobId });
-  await eraseEvents(tx, { shard, jobId, job: { ...showJob(erased(job)), deleted: true } });
+  await eraseEvents(tx, { shard, jobId, job: { ...showJobInEvent(erased(job)), deleted: true } });
   await deleteWebhookOfJob(tx, { shard, jobId });
   await deleteAnswersOfJob(tx, { shard, jobId });
   await deleteEndedJob(tx, job);
@@ -32,6 +32,8 @@ function erased(job: JobHead): Job {
     audioSource: null,
     options: {},
     metadata: null,
+    title: null,
+    tags: [],
     transcript: null,
     segments: null,
   };

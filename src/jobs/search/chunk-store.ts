@@ -3,6 +3,7 @@ import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { firstBytes, type SizedRow } from '../../db/statements/page-bytes.ts';
 import type { SearchSegment, TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { AccountRef } from '../../rules/shard.ts';
+import type { Job } from '../job.ts';
 
 /**
  * The CTE `chunks` of a statement on one shard: it inserts the chunks of a job's transcript. The parameters' values are
@@ -59,7 +60,7 @@ export type SearchFilter = {
 };
 
 /** A job with a transcript that matches. `language` is that of its text. */
-export type FoundJob = { id: string; createdAt: Date; filename: string | null; language: string | null };
+export type FoundJob = Pick<Job, 'id' | 'createdAt' | 'title' | 'filename' | 'language'>;
 
 /** The jobs with a chunk that matches, newest first. @param page.beforeId  null for the first page */
 export async function findMatchingJobs(
@@ -81,7 +82,7 @@ export async function findMatchingJobs(
         order by job_id desc
         limit $7
       )
-      select jobs.id, created_at as "createdAt", filename, coalesce(options ->> 'translate_to', detected_language, language) as language
+      select jobs.id, created_at as "createdAt", title, filename, coalesce(options ->> 'translate_to', detected_language, language) as language
       from found
       join jobs on jobs.shard = $1 and jobs.id = found.job_id
       order by jobs.id desc`,

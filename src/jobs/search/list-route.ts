@@ -10,8 +10,9 @@ import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
-import { isComparable } from '../../rules/search/metadata-pairs.ts';
+import { canBeFound, type MetadataPair, tagPair } from '../../rules/search/metadata-pairs.ts';
 import { namePattern } from '../../rules/search/name-pattern.ts';
+import { readTag, tagParameter } from '../request/names.ts';
 import { jobInListSchema, jobListSchema } from '../schemas.ts';
 import { showJobInList } from '../view.ts';
 import { openPlanWaits, type PlanWaits } from '../waiting/plan-waits.ts';
@@ -38,9 +39,11 @@ const listQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: MAX_QUERY_CHARS,
-      description: 'A part of the file name, in upper or lower case; or an id, or its first 12 characters or more.',
+      description:
+        'A part of the title or of the file name, in upper or lower case; or an id, or its first 12 characters or more.',
     }),
   ),
+  tag: Type.Optional(tagParameter),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       maxProperties: MAX_PAIRS,
@@ -62,12 +65,12 @@ export function listRoute({ db, clock }: Runtime): Route {
     bucket: 'jobs',
     summary: 'List jobs, newest first',
     description:
-      'With `query` or `metadata`, or where jobs have long options, a page may have fewer jobs than `limit`, or none, although `has_more` is true: follow `next_cursor`.',
+      'With `query`, `tag` or `metadata`, or where jobs have long options, a page may have fewer jobs than `limit`, or none, although `has_more` is true: follow `next_cursor`.',
     tag: 'Transcription',
     schema: { query: listQuery, answers: { 200: jsonOrCsv(jobListSchema) } },
     async handle({ account, query, header }) {
       const read = () => readPage({ db, waits }, account, query);
-      const readsAll = query.query !== undefined || query.metadata !== undefined;
+      const readsAll = query.query !== undefined || query.metadata !== undefined || query.tag !== undefined;
       const body = await (readsAll ? readsAtOnce(account.id, read) : read());
       const wish = { format: query.format, accept: header('accept') };
       return jsonOrCsvAnswer(wish, { name: 'jobs', row: jobInListSchema, body });
@@ -85,12 +88,10 @@ async function readPage(
   const { limit } = query;
   const filter = readFilter(query);
   const beforeId = decodeCursor('job', query.cursor);
-  if (!filter.metadata.every(({ key, value }) => isComparable(key) && isComparable(value))) {
-    return { data: [], has_more: false, next_cursor: null };
-  }
+  if (!metadataOf(query).every(canBeFound)) return { data: [], has_more: false, next_cursor: null };
   const owner = { shard: account.shard, accountId: account.id };
-  const pair = filter.metadata[0] ?? null;
-  const readsAll = filter.filename !== null || pair !== null;
+  const pair = filter.pairs[0] ?? null;
+  const readsAll = filter.name !== null || pair !== null;
   const fromId = readsAll ? await findListEnd(db, owner, { beforeId, pair, limit: MAX_JOBS_READ }) : null;
   const rows = await listJobs(db, owner, filter, { limit: limit + 1, beforeId, fromId });
   const shown = await waits.addTo(rows);
@@ -102,14 +103,19 @@ async function readPage(
 function readFilter(query: Static<typeof listQuery>): JobFilter {
   const text = query.query ?? null;
   const [createdAfter, createdBefore] = readTimeRange(['created_after', 'created_before'], query);
+  const tags = query.tag === undefined ? [] : [readTag(query.tag, { param: 'tag', entry: 'tag' })];
   const isId = text !== null && ID_PREFIX.test(text);
   return {
     status: query.status ?? null,
     plan: query.plan ?? null,
     createdAfter,
     createdBefore,
-    filename: text === null || isId ? null : namePattern(text),
+    name: text === null || isId ? null : namePattern(text),
     ids: isId ? { first: text, last: text.padEnd(ID_CHARS, 'z') } : null,
-    metadata: Object.entries(query.metadata ?? {}).map(([key, value]) => ({ key, value })),
+    pairs: [...metadataOf(query), ...tags.map(tagPair)],
   };
+}
+
+function metadataOf({ metadata = {} }: Static<typeof listQuery>): MetadataPair[] {
+  return Object.entries(metadata).map(([key, value]) => ({ key, value }));
 }

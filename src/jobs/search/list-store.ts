@@ -14,12 +14,12 @@ export type JobFilter = {
   plan: Plan | null;
   createdAfter: Date | null;
   createdBefore: Date | null;
-  /** A regular expression of PostgreSQL for the file name. */
-  filename: string | null;
+  /** A regular expression of PostgreSQL for the title or the file name. */
+  name: string | null;
   /** The first and last id that a job may have. */
   ids: { first: string; last: string } | null;
-  /** All of them must be in the job's metadata. */
-  metadata: MetadataPair[];
+  /** The job must have all of them. */
+  pairs: MetadataPair[];
 };
 
 /** A part of the list. @property beforeId  null for the newest @property fromId  null for no end */
@@ -32,7 +32,7 @@ const MATCHES = `
           and ($6::text is null or jobs.plan = $6)
           and ($7::timestamptz is null or jobs.created_at >= $7::timestamptz + interval '1 millisecond')
           and ($8::timestamptz is null or jobs.created_at < $8)
-          and ($9::text is null or jobs.filename ~ $9)
+          and ($9::text is null or jobs.filename ~ $9 or jobs.title ~ $9)
           and ($10::text is null or jobs.id >= $10)
           and ($11::text is null or jobs.id <= $11)`;
 
@@ -78,10 +78,10 @@ export async function listJobs(
   filter: JobFilter,
   { limit, beforeId, fromId }: JobRange & { limit: number },
 ): Promise<ListedJob[]> {
-  const { status, plan, createdAfter, createdBefore, filename, ids } = filter;
-  const values = [shard, accountId, beforeId, fromId, status, plan, createdAfter, createdBefore, filename];
+  const { status, plan, createdAfter, createdBefore, name, ids } = filter;
+  const values = [shard, accountId, beforeId, fromId, status, plan, createdAfter, createdBefore, name];
   values.push(ids?.first ?? null, ids?.last ?? null, limit);
-  const [first, ...others] = filter.metadata;
+  const [first, ...others] = filter.pairs;
   if (first === undefined)
     return await sql.rows<ListedJob>({ name: 'list_jobs', isBrief: true, text: LIST_ALL, values });
   const keys = others.map(({ key }) => key);

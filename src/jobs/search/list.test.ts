@@ -22,7 +22,7 @@ const idsOf = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id
 const byMetadata = async (account: Account, metadata: Pairs, query: object = {}) =>
   idsOf(await list(account, { metadata, ...query }));
 
-const ANY = { status: null, plan: null, createdAfter: null, createdBefore: null, filename: null, ids: null };
+const ANY = { status: null, plan: null, createdAfter: null, createdBefore: null, name: null, ids: null };
 
 /** Ids in order: those of one millisecond are in no order. */
 const makeIds = (count: number) => Array.from({ length: count }, () => makeId('job')).sort();
@@ -108,7 +108,7 @@ test('a filter that no index serves reads a bounded part of the jobs, and the ne
   const owner = { shard: account.shard, accountId: account.id };
   const ids = makeIds(10);
   for (const [index, id] of ids.entries()) await insertJob(account, id, index === 1 ? 'needle.wav' : 'hay.wav');
-  const filter = { ...ANY, filename: 'needle', metadata: [] };
+  const filter = { ...ANY, name: 'needle', pairs: [] };
 
   const pages: string[][] = [];
   for (let beforeId: string | null = null, isOver = false; !isOver; ) {

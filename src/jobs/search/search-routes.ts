@@ -40,6 +40,7 @@ const foundSchema = Type.Object(
   {
     job_id: idSchema('job', 'job_01kamz2f3q8r5t7v9wxyzabcde'),
     created_at: timeSchema,
+    title: nullable(Type.String(), 'As the job has it.'),
     filename: nullable(Type.String()),
     language: nullable(Type.String(), 'Of the text.'),
     hits: Type.Array(hitSchema, { maxItems: HITS_PER_JOB, description: 'In the order of the audio.' }),
@@ -47,6 +48,7 @@ const foundSchema = Type.Object(
   component('SearchResult', {
     job_id: 'job_01kamz2f3q8r5t7v9wxyzabcde',
     created_at: '2026-11-21T09:30:00.000Z',
+    title: null,
     filename: 'a.mp3',
     language: 'en',
     hits: [{ segment: 12, start: 61.2, end: 65, text: 'Ask what you can do.', highlights: [[0, 3]] }],
@@ -142,6 +144,7 @@ function showFound(
   return {
     job_id: job.id,
     created_at: job.createdAt.toISOString(),
+    title: job.title,
     filename: job.filename,
     language: job.language,
     hits: findHits(chunks, query, options),

@@ -41,7 +41,7 @@ test('transcripts that hold the words are found, newest first, with the segments
   const account = await fixture.account();
   const texts = ['Good morning.', 'The annual Budget — is “done”.', 'No more budgets, please.', 'Budget, budget!'];
   const first = await transcribed(account, texts);
-  const second = await transcribed(account, ['A budget meeting.']);
+  const second = await transcribed(account, ['A budget meeting.'], 'en', { title: 'Budget 2027' });
 
   const all = await search(account, 'BUDGET');
   const one = await search(account, 'annual budget');
@@ -60,7 +60,7 @@ test('transcripts that hold the words are found, newest first, with the segments
     ],
   ]);
   const { hits, created_at: createdAt, ...rest } = all.data[0];
-  assert.deepEqual(rest, { job_id: second, filename: 'a.wav', language: 'en' });
+  assert.deepEqual(rest, { job_id: second, title: 'Budget 2027', filename: 'a.wav', language: 'en' });
   assert.deepEqual(hits, [{ segment: 0, start: 0, end: 1, text: 'A budget meeting.', highlights: [[2, 8]] }]);
   assert.equal(createdAt, (await fixture.job(account, second)).created_at);
 });
@@ -218,7 +218,13 @@ test('an erased job leaves no word behind in any table', async () => {
   const account = await fixture.account();
   const ids = [];
   for (let index = 0; index < 3; index++) {
-    ids.push(await transcribed(account, ['Xylographers unite'], 'en', { metadata: '{"note":"xylographer"}' }));
+    ids.push(
+      await transcribed(account, ['Xylographers unite'], 'en', {
+        metadata: '{"note":"xylographer"}',
+        title: 'A xylograph',
+        tags: 'xylography',
+      }),
+    );
   }
   // Statistics of the texts would outlive them.
   await fixture.db.run({ text: 'analyze' });

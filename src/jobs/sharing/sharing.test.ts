@@ -102,6 +102,20 @@ test('a link shows the edited transcript and nothing else of the account', async
   assert.doesNotMatch(text, /secret|part 1|job_|acct_|key_/);
 });
 
+test('a link to a job with a title is called so, and shows no tags', async () => {
+  await using environment = await openEnvironment();
+  const token = await environment.token();
+  await environment.db.run({ text: `update jobs set title = 'Call with Zoë', tags = '["secret"]'` });
+
+  const { json, text } = await environment.open(token);
+  const markdown = await environment.open(token, { format: 'md' });
+
+  assert.equal(json.name, 'Call with Zoë');
+  assert.doesNotMatch(text, /secret/);
+  assert.match(markdown.text, /^# Call with Zoë\n/);
+  assert.match(markdown.headers['content-disposition']!, /''Call%20with%20Zo%C3%AB\.md$/);
+});
+
 test('a link gives files too, which name neither the job nor the source of its audio', async () => {
   await using environment = await openEnvironment();
   const token = await environment.token();

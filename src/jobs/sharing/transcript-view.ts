@@ -7,7 +7,7 @@ const { text, language, translated_to, duration_seconds, speakers, segments } = 
 /** A transcript as whoever has a link to it sees it. */
 export const sharedTranscriptSchema = Type.Object(
   {
-    name: Type.String({ description: 'That of the audio file; `Transcript` where it has none.' }),
+    name: Type.String({ description: 'The title of the job, else the name of the audio file, else `Transcript`.' }),
     created_at: { ...timeSchema, description: 'When the audio was sent.' },
     expires_at: { ...timeSchema, description: 'When the link ends.' },
     text,
@@ -24,7 +24,7 @@ const UNNAMED = 'Transcript';
 
 /** A job with a name, and without the fields of the account that documents show. */
 export function withoutAccount(job: TranscriptJob): TranscriptJob & { filename: string } {
-  return { ...job, filename: job.filename || UNNAMED, audioSource: null, model: null };
+  return { ...job, title: null, filename: job.title || job.filename || UNNAMED, audioSource: null, model: null };
 }
 
 /** @param expiresAt  of the link */

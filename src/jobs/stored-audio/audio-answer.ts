@@ -3,6 +3,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import { readByteRange } from '../../rules/byte-range.ts';
 import { attachment } from '../../rules/network/attachment.ts';
+import { titleAsFile } from '../documents/file-names.ts';
 import type { JobHead } from '../job.ts';
 import { keptAudioKey } from './kept-audio.ts';
 import type { OpenReads } from './open-reads.ts';
@@ -49,7 +50,7 @@ export async function answerAudio(
   const headers = {
     'accept-ranges': 'bytes',
     'content-length': String(bytes.last - bytes.first + 1),
-    'content-disposition': attachment(`${job.id}.${extension}`, job.filename),
+    'content-disposition': attachment(`${job.id}.${extension}`, titleAsFile(job, extension) ?? job.filename),
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
     etag,
     ...(range !== 'all' && { 'content-range': `bytes ${bytes.first}-${bytes.last}/${sizeBytes}` }),

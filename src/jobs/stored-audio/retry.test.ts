@@ -70,6 +70,21 @@ test('retries at the same time make jobs with a hold and audio of their own each
   );
 });
 
+test('a retry keeps the title and the tags, by which it is found too', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account, id } = environment;
+  const body = { title: 'Call', tags: ['sales'] };
+  const change = { params: { id }, body: body as unknown as undefined, bodyText: JSON.stringify(body) };
+  await fixture.call(account, 'PATCH', '/v1/jobs/:id', change);
+
+  const { body: again } = await retry(fixture, account, id);
+
+  const { title, tags, id: newId } = again;
+  const found = (await fixture.get(account, '/v1/jobs', { query: { tag: 'sales' } })).json.data;
+  assert.deepEqual({ title, tags }, body);
+  assert.deepEqual(found.map((job: { id: string }) => job.id).sort(), [id, newId].sort());
+});
+
 test('a retry of a job with audio by URL shows where the audio came from', async () => {
   await using environment = await openEnvironment();
   const { fixture, account, id } = environment;

@@ -33,6 +33,8 @@ TranscribeByUrl = TypedDict(
         "plan": "NotRequired[Literal['lite', 'pro']]",
         "async": "NotRequired[bool]",
         "metadata": "NotRequired[str | dict[str, Any] | list[Any]]",
+        "title": "NotRequired[str]",
+        "tags": "NotRequired[list[str]]",
         "language": "NotRequired[str]",
         "timestamps": "NotRequired[Literal['segment', 'word']]",
         "response_format": "NotRequired[Literal['json', 'text', 'srt', 'vtt']]",
@@ -202,6 +204,10 @@ class Job(TypedDict):
     translated_to: Literal["en"] | None
     """The language of the text, where a translation was asked for; null until completed."""
     audio: JobAudio
+    title: str | None
+    """A name of your own; null without one."""
+    tags: list[str]
+    """Words of your own."""
     metadata: Any
     """Any JSON value, as the request carried it, unchanged; null without it."""
     options: JobOptions
@@ -301,6 +307,10 @@ class JobInList(TypedDict):
     translated_to: Literal["en"] | None
     """The language of the text, where a translation was asked for; null until completed."""
     audio: JobInListAudio
+    title: str | None
+    """A name of your own; null without one."""
+    tags: list[str]
+    """Words of your own."""
     metadata: Any
     """Any JSON value, as the request carried it, unchanged; null without it."""
     options: JobOptions
@@ -486,6 +496,8 @@ class SearchHit(TypedDict):
 class SearchResult(TypedDict):
     job_id: str
     created_at: str
+    title: str | None
+    """As the job has it."""
     filename: str | None
     language: str | None
     """Of the text."""
@@ -1731,7 +1743,9 @@ class GetJobsQuery(TypedDict):
     created_before: NotRequired[str]
     """Jobs created earlier."""
     query: NotRequired[str]
-    """A part of the file name, in upper or lower case; or an id, or its first 12 characters or more."""
+    """A part of the title or of the file name, in upper or lower case; or an id, or its first 12 characters or more."""
+    tag: NotRequired[str]
+    """Jobs with this tag."""
     metadata: NotRequired[dict[str, str]]
     """As `metadata[key]=value`: jobs whose metadata is an object with this string, number or boolean at its top level, compared as text."""
 
@@ -1742,7 +1756,11 @@ class GetJobsIdQuery(TypedDict):
 
 
 class PatchJobsIdBody(TypedDict):
-    metadata: Any
+    title: NotRequired[str | None]
+    """A name of your own for the job: one line. null: none."""
+    tags: NotRequired[list[str]]
+    """Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded."""
+    metadata: NotRequired[Any]
     """Any JSON value, at most 4096 bytes as it is written; its text comes back unchanged. null: none."""
 
 
@@ -1844,6 +1862,10 @@ class PostLiveBody(TypedDict):
     """BCP 47 code such as en; absent: detected where the model can."""
     metadata: NotRequired[str | dict[str, Any] | list[Any] | dict[str, Any] | list[Any]]
     """JSON, or a string that contains it; at most 4,096 bytes of UTF-8; its text comes back unchanged."""
+    title: NotRequired[str]
+    """A name of your own for the job: one line. Lists are searched by it, and documents and downloads have it."""
+    tags: NotRequired[list[str]]
+    """Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded."""
     timestamps: NotRequired[Literal["segment", "word"]]
     prompt: NotRequired[str]
     """Context for the engine, such as the subject or a text in the wanted style."""
@@ -2295,6 +2317,10 @@ class TranscribeParams(TypedDict):
     """Headers for the fetch, at most 10 and 4 KiB, sent to the origin of audio_url only. Not Host, Content-Length, Connection, Transfer-Encoding, Range, Accept-Encoding, Cookie and the like. In a form: JSON text."""
     plan: NotRequired[Literal["lite", "pro"]]
     """Absent: the account's plan."""
+    title: NotRequired[str]
+    """A name of your own for the job: one line. Lists are searched by it, and documents and downloads have it."""
+    tags: NotRequired[list[str]]
+    """Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded."""
     language: NotRequired[str]
     """BCP 47 code such as en; absent: detected where the model can."""
     timestamps: NotRequired[Literal["segment", "word"]]
@@ -2342,6 +2368,10 @@ class LiveParams(TypedDict):
     """Default: the account's plan."""
     language: NotRequired[str]
     """BCP 47 code such as en; absent: detected where the model can."""
+    title: NotRequired[str]
+    """A name of your own for the job: one line. Lists are searched by it, and documents and downloads have it."""
+    tags: NotRequired[list[str]]
+    """Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded."""
     timestamps: NotRequired[Literal["segment", "word"]]
     prompt: NotRequired[str]
     """Context for the engine, such as the subject or a text in the wanted style."""

@@ -1,9 +1,10 @@
-import { component, DOCUMENTED, oneOf, Type } from '../http/schema.ts';
-import { PLANS } from '../rules/accounts/plan.ts';
-import { urlField } from '../webhooks/endpoints/fields.ts';
-import { captionFields } from './caption-options.ts';
-import { optionFormFields, optionJsonFields } from './options.ts';
-import { TRANSCRIPT_FORMATS } from './transcript.ts';
+import { component, DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
+import { PLANS } from '../../rules/accounts/plan.ts';
+import { urlField } from '../../webhooks/endpoints/fields.ts';
+import { captionFields } from '../caption-options.ts';
+import { optionFormFields, optionJsonFields } from '../options.ts';
+import { TRANSCRIPT_FORMATS } from '../transcript.ts';
+import { nameFields } from './names.ts';
 
 /** A boolean field of a multipart form. */
 const formBoolean = (description: string) => oneOf(['true', 'false', '1', '0'], { default: 'false', description });
@@ -52,6 +53,7 @@ const transcribeFields = {
       examples: [{ order: 42 }],
     }),
   ),
+  ...nameFields,
   language: Type.Optional(languageSchema),
   timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
   response_format: Type.Optional(
