@@ -13,6 +13,7 @@ import {
 } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { openService, type ServiceAccount, type TestService, temporaryFolder } from '../fixtures/service.ts';
+import { inEvent } from '../fixtures/webhooks/job-in-event.ts';
 import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -122,7 +123,7 @@ test('an asynchronous job has the same segments in its webhook and as captions',
   await call('DELETE', `/v1/webhooks/${webhookId}`);
 
   assert.deepEqual([status, accepted.audio.channels, job.status], [202, 2, 'completed']);
-  assert.deepEqual(event.data.job, job);
+  assert.deepEqual(event.data.job, inEvent(job));
   assert.deepEqual(byChannel(job.segments), [LEFT, RIGHT]);
   const transcript = async (query: string) =>
     (await call('GET', `/v1/jobs/${accepted.id}/transcript?format=${query}`)).text;

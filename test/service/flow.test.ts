@@ -6,6 +6,7 @@ import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
+import { inEvent } from '../fixtures/webhooks/job-in-event.ts';
 import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 const METADATA = '{"order": 12345678901234567890, "z":1, "a":[1.0,1e400,"\\u00e9\\u0000\\ud800"], "a":2}';
@@ -68,10 +69,7 @@ test('audio that is posted comes back as exact text through a signed webhook, an
   assert.equal(accepted.status, 202);
   assert.equal(event.type, 'transcription.completed');
   assert.ok(delivery.body.includes(`"metadata":${METADATA}`));
-  assert.deepEqual((JSON.parse(delivery.body.toString()) as { data: { job: Json } }).data.job, {
-    ...job,
-    metadata: job.metadata,
-  });
+  assert.deepEqual((JSON.parse(delivery.body.toString()) as { data: { job: Json } }).data.job, inEvent(job));
   assert.equal(job.text, 'hello quiet world');
   assert.deepEqual(
     job.segments.flatMap((segment: { words: { text: string }[] }) => segment.words.map((word) => word.text)),

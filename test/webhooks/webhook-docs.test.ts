@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { explainSignature, signBody } from '#sdk/webhooks/index.ts';
 import vectorFile from '../../sdk/vectors.json' with { type: 'json' };
 import type { Job } from '../../src/jobs/job.ts';
-import { showJob } from '../../src/jobs/view.ts';
+import { showJobInEvent } from '../../src/jobs/view.ts';
 import { FAILURE_REASONS } from '../../src/rules/webhooks/delivery-outcome.ts';
 import type { WebhookRow } from '../../src/webhooks/endpoints/store.ts';
 import { showWebhook } from '../../src/webhooks/endpoints/view.ts';
@@ -161,7 +161,7 @@ test('the examples of events are of types that exist, and have the fields that t
     errorType: null,
     costUnits: null,
   };
-  const job = showJob({ ...nothing, createdAt: time } as unknown as Job);
+  const job = showJobInEvent({ ...nothing, createdAt: time } as unknown as Job);
   const webhook = showWebhook({ id: 'wh_1', createdAt: time, updatedAt: time } as WebhookRow);
 
   assert.ok(examples.length > 0 && examples.every(({ type }) => EVENT_TYPES.includes(type)));

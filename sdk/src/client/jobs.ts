@@ -84,7 +84,7 @@ export class Jobs {
     return this.#http.csvPages('/v1/jobs', filter, options);
   }
 
-  /** Replaces the metadata; null removes it. */
+  /** Changes title, tags or metadata; null removes title or metadata. */
   async update(id: string, body: PatchJobsIdBody, options?: RequestOptions): Promise<Job> {
     return await this.#job('PATCH', route`/v1/jobs/${id}`, { ...options, body });
   }
