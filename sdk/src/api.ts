@@ -855,7 +855,7 @@ export interface ShareList {
 }
 export interface SharedTranscript {
   /**
-   * That of the audio file; `Transcript` where it has none.
+   * The title of the job, else the name of the audio file, else `Transcript`.
    */
   name: string;
   /**

@@ -536,7 +536,7 @@ class ShareList(TypedDict):
 
 class SharedTranscript(TypedDict):
     name: str
-    """That of the audio file; `Transcript` where it has none."""
+    """The title of the job, else the name of the audio file, else `Transcript`."""
     created_at: str
     """When the audio was sent."""
     expires_at: str
