@@ -9,6 +9,7 @@ import { type Engine, SAMPLE_RATE } from '../src/engines/engine.ts';
 import { acceptJob } from '../src/jobs/api/accept-store.ts';
 import { startTranscriber } from '../src/jobs/execution/worker.ts';
 import { NOTHING_REQUESTED } from '../src/jobs/job.ts';
+import { endOrphan } from '../src/live/session/orphan.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
 import { toneWav } from '../test/fixtures/audio/test-audio.ts';
@@ -27,6 +28,7 @@ export async function measureJobTurns(db: Database, folder: string, waiting: num
     db,
     config: { ...readConfig({}), transcribeConcurrency: 1 },
     storage: storageOf(file),
+    endOrphan,
     tools: TEST_TOOLS,
     clock: systemClock,
     log: openLog('warn'),

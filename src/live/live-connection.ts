@@ -1,7 +1,7 @@
 import { CLOSE, type OpenSocket, type SocketUser } from '../http/websocket/open-socket.ts';
 import { cancelJob } from '../jobs/api/control.ts';
-import { type LiveSegment, readMessage as readSegment } from '../jobs/live/rows/live-segment.ts';
-import { findLiveMessages, findLiveSession } from '../jobs/live/rows/live-store.ts';
+import { type LiveSegment, readMessage as readSegment } from '../jobs/live/live-segment.ts';
+import { findLiveMessages, findLiveSession } from '../jobs/live/live-store.ts';
 import { findJob } from '../jobs/store.ts';
 import { showJob } from '../jobs/view.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
@@ -11,7 +11,8 @@ import { durationMs } from '../rules/live/encoding.ts';
 import type { LiveApi } from './live-api.ts';
 import type { HostedUser, Taken } from './live-host.ts';
 import { type ClientMessage, partialMessage, readMessage, rounded, segmentMessage } from './messages.ts';
-import type { EndReason, LossReason, RunningSession } from './running-session.ts';
+import type { EndReason, Loss } from './session/held-session.ts';
+import type { RunningSession } from './session/running-session.ts';
 
 export const SUBPROTOCOL = 'verbatim.live.v1';
 const HEARTBEAT_SECONDS = 15;
@@ -248,7 +249,7 @@ export class LiveConnection implements SocketUser {
   }
 
   /** From a transcriber a client that connects again takes the session. */
-  async #lost(reason: LossReason): Promise<void> {
+  async #lost(reason: Loss['reason']): Promise<void> {
     if (reason !== 'lost') return this.#close(LOSS_CODES[reason], reason);
     const { db } = this.#api;
     const { job, row } = this.#session;

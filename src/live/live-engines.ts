@@ -3,6 +3,7 @@ import type { EngineSpec } from '../engines/engine-spec.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
+import type { Place } from './session/running-session.ts';
 
 type Opened = {
   engine: Promise<LiveEngine>;
@@ -10,17 +11,6 @@ type Opened = {
   /** Places that are taken, of each account. */
   places: Map<string, number>;
   closeTimer: AbortController | null;
-};
-
-/** A session's place. */
-export type Place = {
-  engine: LiveEngine;
-  /** Gives the place to others while no audio comes. */
-  rest(): void;
-  /** Takes a place again. False when there is none. */
-  wake(): boolean;
-  /** The session needs its engine no more. */
-  free(): void;
 };
 
 /** Whose place it is. An operator's unlimited account may take all places. */

@@ -11,15 +11,15 @@ import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
 import { EngineError } from '../engines/engine.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
-import { LiveJournal } from '../jobs/live/rows/journal.ts';
-import { sweepLiveSessions } from '../jobs/live/sweep-live.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import type { Clock } from '../platform/clock.ts';
 import { openSemaphore } from '../platform/semaphore.ts';
 import { Slices } from '../platform/slices.ts';
 import type { LiveEngines } from './live-engines.ts';
 import { type HostedUser, LiveHost } from './live-host.ts';
-import type { LiveClaim } from './running-session.ts';
+import { LiveJournal } from './session/journal.ts';
+import type { LiveClaim } from './session/running-session.ts';
+import { sweepLiveSessions } from './sweep-live.ts';
 
 test('a session that nobody connects to holds a minute, and is canceled without a trace or a charge', async () => {
   await using fixture = await openJobFixture();

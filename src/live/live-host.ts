@@ -11,15 +11,15 @@ import { ApiError } from '../http/api-error.ts';
 import { acceptLive } from '../jobs/api/accept-store.ts';
 import type { JobRequest } from '../jobs/api/request.ts';
 import { type Job, NO_AUDIO } from '../jobs/job.ts';
-import { countLiveSessions, type LiveOptions, leaveSession } from '../jobs/live/rows/live-store.ts';
-import { type TakenSession, takeOverSession } from '../jobs/live/rows/take-over.ts';
+import { countLiveSessions, type LiveOptions, leaveSession } from '../jobs/live/live-store.ts';
+import { type TakenSession, takeOverSession } from '../jobs/live/take-over.ts';
 import type { JobKey } from '../jobs/store.ts';
 import { openFairSemaphore } from '../platform/fair-semaphore.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
 import { costUnits } from '../rules/jobs/price.ts';
-import type { LiveEngines, Place } from './live-engines.ts';
-import { HELD_MS } from './meter.ts';
-import { type LiveRuntime, RunningSession, type SessionUser } from './running-session.ts';
+import type { LiveEngines } from './live-engines.ts';
+import { HELD_MS } from './session/meter.ts';
+import { type LiveRuntime, type Place, RunningSession, type SessionUser } from './session/running-session.ts';
 
 type HostRuntime = LiveRuntime & {
   engines: LiveEngines;

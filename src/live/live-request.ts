@@ -3,7 +3,7 @@ import { readJsonFields } from '../audio/upload/json-form.ts';
 import { ApiError } from '../http/api-error.ts';
 import { oneOf, type Static, Type } from '../http/schema.ts';
 import { FIELD_BYTES, type JobRequest, LIST_FIELDS, readJobRequest, TEXT_FIELDS } from '../jobs/api/request.ts';
-import type { LiveOptions } from '../jobs/live/rows/live-store.ts';
+import type { LiveOptions } from '../jobs/live/live-store.ts';
 import { liveOptionFields, NOT_LIVE } from '../jobs/options.ts';
 import { nameFields } from '../jobs/request/names.ts';
 import { transcribeJson } from '../jobs/request/schemas.ts';

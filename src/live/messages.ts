@@ -1,5 +1,5 @@
 import type { LivePartial } from '../engines/live/live-engine.ts';
-import type { LiveSegment } from '../jobs/live/rows/live-segment.ts';
+import type { LiveSegment } from '../jobs/live/live-segment.ts';
 
 /** What a client of the service's own wire sends as text. */
 export type ClientMessage =

@@ -8,7 +8,7 @@ import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { type Static, Type } from '../http/schema.ts';
 import { permitByEngine } from '../jobs/api/transcribe.ts';
 import type { Job } from '../jobs/job.ts';
-import { findLiveAccess, type LiveOptions } from '../jobs/live/rows/live-store.ts';
+import { findLiveAccess, type LiveOptions } from '../jobs/live/live-store.ts';
 import { jobSchema } from '../jobs/schemas.ts';
 import { findJob } from '../jobs/store.ts';
 import { showJob } from '../jobs/view.ts';

@@ -81,24 +81,24 @@ const JOB_BUGS: StoreBug[] = [
 const LIVE_BUGS: StoreBug[] = [
   {
     name: 'a session that cannot be written fails all sessions of its shard',
-    file: 'src/jobs/live/rows/journal.ts',
+    file: 'src/live/session/journal.ts',
     original:
       'if (batches.length > 1) for (const batch of batches) await this.#write([batch]);\n      else batches[0]!',
     changed: 'for (const batch of batches) batch',
-    test: 'src/jobs/live/rows/journal.test.ts',
+    test: 'src/live/session/journal.test.ts',
     title: 'a session that cannot be written does not fail the others',
   },
   {
     name: 'a session is taken over under the lease that it has',
-    file: 'src/jobs/live/rows/live-store.ts',
+    file: 'src/jobs/live/live-store.ts',
     original: 'where shard = $1 and job_id = $2 and lease < $3',
     changed: 'where shard = $1 and job_id = $2 and lease <= $3',
-    test: 'src/jobs/live/rows/journal.test.ts',
+    test: 'src/live/session/journal.test.ts',
     title: 'a session is taken over under a higher lease only',
   },
   {
     name: 'a client that waits for the engine is idle',
-    file: 'src/live/running-session.ts',
+    file: 'src/live/session/running-session.ts',
     original: 'if (this.isFull()) this.#activeAtMs = this.#audioAtMs = nowMs;',
     changed: '',
     test: 'src/live/live-connection.test.ts',

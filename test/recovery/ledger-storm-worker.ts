@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { type Engine, EngineError } from '../../src/engines/engine.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
+import { endOrphan } from '../../src/live/session/orphan.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { randomFrom } from '../fixtures/random.ts';
@@ -37,6 +38,7 @@ await startTranscriber({
   config: { ...readConfig({ AUDIO_RETENTION_HOURS: '0' }), transcribeConcurrency: SLOTS },
   engines: { lite: engine, pro: engine },
   storage: await openFileStorage(folder),
+  endOrphan,
   tools: TEST_TOOLS,
   clock: systemClock,
   log: openLog('silent'),

@@ -2,6 +2,7 @@ import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Transcript } from
 import { EnginePresence } from '../../src/engines/presence/engine-presence.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
+import { endOrphan } from '../../src/live/session/orphan.ts';
 import { type Clock, makeId } from '../../src/platform/clock.ts';
 import type { EngineFailure } from '../../src/rules/fault.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
@@ -111,6 +112,7 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
     // With one place jobs wait in the queue, with several a claim takes many.
     config: { ...SETTINGS, transcribeConcurrency: environment.simulator.random.pick([1, 3]) },
     holder,
+    endOrphan,
     tools: { folder: null },
   });
 }

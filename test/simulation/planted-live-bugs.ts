@@ -1,9 +1,7 @@
 import { changeMethod, changesOf, type PlantedBug } from './planted-bug.ts';
 
-const journal = changesOf<typeof import('../../src/jobs/live/rows/journal.ts')>('src/jobs/live/rows/journal.ts');
-const liveStore = changesOf<typeof import('../../src/jobs/live/rows/live-store.ts')>(
-  'src/jobs/live/rows/live-store.ts',
-);
+const journal = changesOf<typeof import('../../src/live/session/journal.ts')>('src/live/session/journal.ts');
+const liveStore = changesOf<typeof import('../../src/jobs/live/live-store.ts')>('src/jobs/live/live-store.ts');
 
 /** Bytes that a process has received of each session. */
 const received = new Map<string, number>();

@@ -20,7 +20,7 @@ export const SMALLER_LIMITS: Change[] = [
     SHARD_COUNT: () => SHARDS as never,
     shardOf: (original) => (accountId) => original(accountId) % SHARDS,
   }),
-  changesOf<typeof import('../../src/jobs/live/rows/live-store.ts')>('src/jobs/live/rows/live-store.ts')({
+  changesOf<typeof import('../../src/jobs/live/live-store.ts')>('src/jobs/live/live-store.ts')({
     // A session that goes on reads several pages.
     readChunks:
       (original) =>

@@ -4,7 +4,7 @@ import { initialValues, insertColumns, insertValues, type ValuesOf } from '../..
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { pairsOf } from '../../rules/search/metadata-pairs.ts';
 import { type ClaimedJob, JOB_TABLE, type Job, type NewJob, NO_AUDIO, NO_RESULT } from '../job.ts';
-import type { LiveOptions } from '../live/rows/live-store.ts';
+import type { LiveOptions } from '../live/live-store.ts';
 import { notifyDue, notifyFetchDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 

@@ -9,7 +9,7 @@ import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { pairsOf } from '../../rules/search/metadata-pairs.ts';
 import type { Job, JobHead } from '../job.ts';
-import { chargedMsOf, findLiveSession } from '../live/rows/live-store.ts';
+import { chargedMsOf, findLiveSession } from '../live/live-store.ts';
 import { jobOr404 } from '../own-job.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
 import { eraseJob } from '../retention/erase-job.ts';

@@ -13,7 +13,7 @@ import { DOCUMENT_MEDIA } from '../documents/media.ts';
 import { render, renderDocument } from '../edits/render.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
 import type { Job } from '../job.ts';
-import { findLiveSession } from '../live/rows/live-store.ts';
+import { findLiveSession } from '../live/live-store.ts';
 import { jobHeadOr404, jobOr404 } from '../own-job.ts';
 import { nameFields, readTags, readTitle, titleSchema } from '../request/names.ts';
 import { transcribeForm, transcribeJson } from '../request/schemas.ts';

@@ -9,7 +9,6 @@ import { endJob } from '../end/end.ts';
 import type { RunningJob } from '../end/end-store.ts';
 import { type Growth, growHold, openHold } from '../end/hold.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
-import { endOrphan } from '../live/orphan.ts';
 import { type Claim, handBackJob, returnWaitingJob } from '../queue/lease-store.ts';
 import type { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
@@ -91,7 +90,10 @@ class Execution {
     const held = () => ({ shard: job.shard, id: job.id, lease: job.lease, progress: this.#progress });
     using _lease = leases.hold(held, (cause) => this.#lost.abort(cause));
     try {
-      if (job.isLive) return this.#finish(await endOrphan(job, this.#limited.engine, this.#runtime, this.#signal));
+      if (job.isLive) {
+        await this.#runtime.endOrphan(job, this.#limited.engine, this.#runtime, this.#signal);
+        return this.#eraseAudioIfDue();
+      }
       const outcome = await this.#transcribe();
       this.#place.leave();
       this.#finish(await this.#writeEnd(outcome));

@@ -5,10 +5,18 @@ import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Slices } from '../../platform/slices.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
-import type { JobMetrics } from '../job.ts';
+import type { ClaimedJob, Job, JobMetrics } from '../job.ts';
 import type { Holder } from '../queue/lease-store.ts';
 
 export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
+
+/** Ends the job of a live session whose client did not come back. */
+export type EndOrphan = (
+  job: ClaimedJob,
+  engine: Engine,
+  runtime: Pick<TranscriberRuntime, keyof StorageRuntime | 'detector' | 'slices' | 'metrics'>,
+  signal: AbortSignal,
+) => Promise<Job>;
 
 /** What a transcriber's worker loop and the jobs that it executes run on. */
 export type TranscriberRuntime = StorageRuntime & {
@@ -19,6 +27,7 @@ export type TranscriberRuntime = StorageRuntime & {
   /** Null on a node without the speaker model. */
   speakerFinder?: SpeakerFinder | null;
   tools: ToolPaths;
+  endOrphan: EndOrphan;
   metrics?: JobMetrics;
   /** The name of this process, so that its leases can be released when it has ended. */
   holder?: Holder;

@@ -17,16 +17,9 @@ import type { ClaimedJob, Job, JobMetrics, Outcome } from '../job.ts';
 import { findJob } from '../store.ts';
 import { missingWordTimes, segmentsJson, textOf } from '../transcript.ts';
 import { flacMaxBytes, flacOf } from './flac.ts';
-import { readLiveAudio, type StoredPart } from './rows/live-audio.ts';
-import { type LiveSegment, readMessage } from './rows/live-segment.ts';
-import {
-  chargedMsOf,
-  eraseLive,
-  findLiveMessages,
-  type LiveRow,
-  setLiveAudio,
-  setTranscribed,
-} from './rows/live-store.ts';
+import { readLiveAudio, type StoredPart } from './live-audio.ts';
+import { type LiveSegment, readMessage } from './live-segment.ts';
+import { chargedMsOf, eraseLive, findLiveMessages, type LiveRow, setLiveAudio, setTranscribed } from './live-store.ts';
 import { wavMaxBytes, wavOf } from './wav.ts';
 
 /** How a session ended. */

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { decodeSamples, LIVE_ENCODINGS } from '../../rules/live/encoding.ts';
 import { flacMaxBytes, flacOf } from './flac.ts';
-import type { StoredPart } from './rows/live-audio.ts';
+import type { StoredPart } from './live-audio.ts';
 
 /** Samples of a FLAC file, by ffmpeg; a checksum that is wrong ends the test. */
 function decode(flac: Buffer): Int16Array {

@@ -1,5 +1,5 @@
 import { bytesPerSample, decodeSamples, type LiveFormat } from '../../rules/live/encoding.ts';
-import type { StoredPart } from './rows/live-audio.ts';
+import type { StoredPart } from './live-audio.ts';
 
 const SAMPLE_BYTES = 2;
 const BLOCK_SAMPLES = 4_096;

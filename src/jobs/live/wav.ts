@@ -1,5 +1,5 @@
 import { bytesPerSample, type LiveEncoding, type LiveFormat } from '../../rules/live/encoding.ts';
-import type { StoredPart } from './rows/live-audio.ts';
+import type { StoredPart } from './live-audio.ts';
 
 // Of WAVE_FORMAT_PCM, WAVE_FORMAT_ALAW and WAVE_FORMAT_MULAW.
 const FORMAT_TAGS: Record<LiveEncoding, number> = { pcm_s16le: 1, alaw: 6, mulaw: 7 };

@@ -9,13 +9,13 @@ import { randomFrom } from '../../../test/fixtures/random.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
 import type { OpenSocket } from '../../http/websocket/open-socket.ts';
-import { LiveJournal } from '../../jobs/live/rows/journal.ts';
-import { takeOverSession } from '../../jobs/live/rows/take-over.ts';
+import { takeOverSession } from '../../jobs/live/take-over.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { Slices } from '../../platform/slices.ts';
 import type { HostedUser, Taken } from '../live-host.ts';
-import { type LiveClaim, RunningSession } from '../running-session.ts';
+import { LiveJournal } from '../session/journal.ts';
+import { type LiveClaim, RunningSession } from '../session/running-session.ts';
 import { type RealtimeApi, RealtimeConnection } from './realtime-connection.ts';
 import { INITIAL_SETTINGS } from './session-settings.ts';
 

@@ -6,12 +6,13 @@ import type { Limits } from '../../http/authentication.ts';
 import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
 import { type JobRequest, permitPlan } from '../../jobs/api/request.ts';
 import { permitByEngine } from '../../jobs/api/transcribe.ts';
-import type { LiveSegment } from '../../jobs/live/rows/live-segment.ts';
+import type { LiveSegment } from '../../jobs/live/live-segment.ts';
 import { makeId } from '../../platform/clock.ts';
 import { traceField } from '../../rules/network/traceparent.ts';
 import type { LiveApi } from '../live-api.ts';
 import type { HostedUser } from '../live-host.ts';
-import type { LossReason, RunningSession } from '../running-session.ts';
+import type { Loss } from '../session/held-session.ts';
+import type { RunningSession } from '../session/running-session.ts';
 import { readRealtimeEvent } from './realtime-event.ts';
 import { RealtimeItems } from './realtime-items.ts';
 import {
@@ -245,7 +246,7 @@ export class RealtimeConnection implements SocketUser {
     };
   }
 
-  #lost(reason: LossReason): void {
+  #lost(reason: Loss['reason']): void {
     this.#error({ code: reason, message: 'The session was ended.' });
     this.#socket.close(reason === 'lost' ? CLOSE.refused : CLOSE.overloaded, reason);
   }

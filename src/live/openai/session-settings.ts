@@ -1,6 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { type JobRequest, readJobRequest } from '../../jobs/api/request.ts';
-import type { LiveOptions } from '../../jobs/live/rows/live-store.ts';
+import type { LiveOptions } from '../../jobs/live/live-store.ts';
 import { PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import type { LiveEncoding, LiveSampleRate } from '../../rules/live/encoding.ts';
 

@@ -1,12 +1,12 @@
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { dataPaths } from '../../config/settings.ts';
 import { openLiveEngine } from '../../engines/registry/open-live.ts';
-import { LiveJournal } from '../../jobs/live/rows/journal.ts';
 import { renewLeases } from '../../jobs/queue/lease-store.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { LiveEngines } from '../../live/live-engines.ts';
 import { LiveHost } from '../../live/live-host.ts';
-import type { LiveClaim } from '../../live/running-session.ts';
+import { LiveJournal } from '../../live/session/journal.ts';
+import type { LiveClaim } from '../../live/session/running-session.ts';
 import { jobMetrics, liveMetrics } from '../../platform/metrics.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import type { Slices } from '../../platform/slices.ts';

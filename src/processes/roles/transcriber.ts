@@ -7,6 +7,7 @@ import { openSpeakerFinder } from '../../engines/speakers/speakers.ts';
 import { openVoiceDetector } from '../../engines/vad/vad.ts';
 import { startTranscriber } from '../../jobs/execution/worker.ts';
 import { startFetcher } from '../../jobs/fetch/fetcher.ts';
+import { endOrphan } from '../../live/session/orphan.ts';
 import { ModelWatch } from '../../models/pull/model-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -112,6 +113,7 @@ async function startWork(
       log,
       metrics: jobMetrics(metrics),
       tracer,
+      endOrphan,
       holder: context.order.holder,
     });
     return { detector, worker };

@@ -1,14 +1,14 @@
 import type { Runtime } from '../../../src/db/runtime.ts';
 import { EngineError } from '../../../src/engines/engine.ts';
 import type { LiveDecoder, LiveEngine } from '../../../src/engines/live/live-engine.ts';
-import { LiveJournal } from '../../../src/jobs/live/rows/journal.ts';
-import { sweepLiveSessions } from '../../../src/jobs/live/sweep-live.ts';
 import { renewLeases } from '../../../src/jobs/queue/lease-store.ts';
 import { LeaseKeeper } from '../../../src/jobs/work/lease-keeper.ts';
 import type { LiveApi } from '../../../src/live/live-api.ts';
 import { LiveEngines } from '../../../src/live/live-engines.ts';
 import { LiveHost } from '../../../src/live/live-host.ts';
-import type { LiveClaim } from '../../../src/live/running-session.ts';
+import { LiveJournal } from '../../../src/live/session/journal.ts';
+import type { LiveClaim } from '../../../src/live/session/running-session.ts';
+import { sweepLiveSessions } from '../../../src/live/sweep-live.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Log } from '../../../src/platform/log.ts';
 import { openSemaphore } from '../../../src/platform/semaphore.ts';

@@ -2,7 +2,7 @@ import type { Account } from '../../../src/accounts/account.ts';
 import { isDatabaseAway, type Sql } from '../../../src/db/database.ts';
 import { ApiError } from '../../../src/http/api-error.ts';
 import { CLOSE } from '../../../src/http/websocket/open-socket.ts';
-import type { LiveSegment } from '../../../src/jobs/live/rows/live-segment.ts';
+import type { LiveSegment } from '../../../src/jobs/live/live-segment.ts';
 import { LiveConnection } from '../../../src/live/live-connection.ts';
 import { segmentMessage } from '../../../src/live/messages.ts';
 import type { Clock } from '../../../src/platform/clock.ts';

@@ -1,5 +1,5 @@
-import type { LiveSegment } from '../../../src/jobs/live/rows/live-segment.ts';
-import { LiveSession } from '../../../src/jobs/live/session.ts';
+import type { LiveSegment } from '../../../src/jobs/live/live-segment.ts';
+import { SessionDecoding } from '../../../src/live/session/session-decoding.ts';
 import { openStubDecoder } from '../../fixtures/live.ts';
 import { SESSION_OPTIONS } from './session-options.ts';
 
@@ -12,7 +12,7 @@ type Segment = Pick<LiveSegment, 'number' | 'startSeconds' | 'endSeconds' | 'tex
 export async function undisturbed(chunks: StoredChunk[], audio: Buffer): Promise<Segment[]> {
   const segments: Segment[] = [];
   const ignore = () => undefined;
-  const session = new LiveSession({
+  const session = new SessionDecoding({
     format: SESSION_OPTIONS,
     segmentation: SESSION_OPTIONS,
     position: { frame: 0, isSpeaking: false },

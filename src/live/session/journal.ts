@@ -1,13 +1,19 @@
-import { isDatabaseAway, type Sql } from '../../../db/database.ts';
-import type { Runtime } from '../../../db/runtime.ts';
-import type { FoundWarning } from '../../../rules/jobs/warnings.ts';
-import type { SegmentPosition } from '../../../rules/live/live-segments.ts';
-import { notifyChanged } from '../../notify.ts';
-import { retryWhileAway } from '../../work/retry-while-away.ts';
-import { readLiveAudio, type StoredPart } from './live-audio.ts';
-import { type LiveSegment, messageOf, segmentsOf } from './live-segment.ts';
-import { type LivePiece, type LiveRow, type LiveWrite, writeLive } from './live-store.ts';
-import { type AudioChunk, PendingAudio } from './pending-audio.ts';
+import { isDatabaseAway, type Sql } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { readLiveAudio, type StoredPart } from '../../jobs/live/live-audio.ts';
+import { type LiveSegment, messageOf, segmentsOf } from '../../jobs/live/live-segment.ts';
+import {
+  type AudioChunk,
+  type LivePiece,
+  type LiveRow,
+  type LiveWrite,
+  writeLive,
+} from '../../jobs/live/live-store.ts';
+import { notifyChanged } from '../../jobs/notify.ts';
+import { retryWhileAway } from '../../jobs/work/retry-while-away.ts';
+import type { FoundWarning } from '../../rules/jobs/warnings.ts';
+import type { SegmentPosition } from '../../rules/live/live-segments.ts';
+import { PendingAudio } from './pending-audio.ts';
 
 /** Audio is written at most this time after it came. */
 const WRITE_EVERY_MS = 250;

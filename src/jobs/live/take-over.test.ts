@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { toneWav } from '../../../../test/fixtures/audio/test-audio.ts';
-import { openJobFixture } from '../../../../test/fixtures/job.ts';
+import { toneWav } from '../../../test/fixtures/audio/test-audio.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { takeOverSession } from './take-over.ts';
 
 for (const [resumeSeconds, leaseSeconds] of [

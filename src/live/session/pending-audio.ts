@@ -1,5 +1,4 @@
-/** Audio of a session that is not committed: consecutive bytes, or for `bytes` of length 0 a gap. */
-export type AudioChunk = { startByte: number; length: number; bytes: Buffer };
+import type { AudioChunk } from '../../jobs/live/live-store.ts';
 
 // What a gap costs in memory and as a row.
 const GAP_BYTES = 512;

@@ -1,8 +1,8 @@
 import type { Pcm } from '../../engines/engine.ts';
+import type { StoredPart } from '../../jobs/live/live-audio.ts';
 import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
 import { FrameReader, type Gap } from '../../rules/live/frames.ts';
 import { FLOOR_FRAMES, type SegmentPosition } from '../../rules/live/live-segments.ts';
-import type { StoredPart } from './rows/live-audio.ts';
 
 /** Stored audio of a session, in order. */
 export type StoredAudio = AsyncIterable<StoredPart>;

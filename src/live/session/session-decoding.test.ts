@@ -3,8 +3,8 @@ import test from 'node:test';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { MemoryJournal, noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { LiveSegment } from './rows/live-segment.ts';
-import { LiveSession, type LiveSessionOptions, type SessionEvents } from './session.ts';
+import type { LiveSegment } from '../../jobs/live/live-segment.ts';
+import { SessionDecoding, type SessionDecodingOptions, type SessionEvents } from './session-decoding.ts';
 
 const FORMAT = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
 const SEGMENTATION = { endpointingMs: 600, maxSegmentSeconds: 8 };
@@ -13,7 +13,7 @@ type Journal = MemoryJournal;
 
 function openSession(
   journal: Journal,
-  changes: Partial<LiveSessionOptions> & { fails?: (text: string) => boolean } = {},
+  changes: Partial<SessionDecodingOptions> & { fails?: (text: string) => boolean } = {},
 ) {
   const heard = {
     causes: [] as unknown[],
@@ -32,7 +32,7 @@ function openSession(
     finalized: (id, offset) => void heard.finalized.push([id, offset]),
     segmentFailed: () => void (heard.failed += 1),
   };
-  const session = new LiveSession({
+  const session = new SessionDecoding({
     format: FORMAT,
     segmentation: SEGMENTATION,
     position: { frame: 0, isSpeaking: false },
@@ -49,7 +49,7 @@ function openSession(
 }
 
 /** Commits whatever the session waits for, until it has finished. */
-async function finish(session: LiveSession, journal: Journal): Promise<void> {
+async function finish(session: SessionDecoding, journal: Journal): Promise<void> {
   let isDone = false;
   const finishing = session.finish().then(() => {
     isDone = true;

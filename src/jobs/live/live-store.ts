@@ -1,12 +1,11 @@
-import type { Sql } from '../../../db/database.ts';
-import { defineStatement } from '../../../db/statements/named-parameters.ts';
-import type { FoundWarning } from '../../../rules/jobs/warnings.ts';
-import { durationMs, type LiveEncoding, type LiveSampleRate } from '../../../rules/live/encoding.ts';
-import { type ClaimedJob, NO_RESULT } from '../../job.ts';
-import type { Holder } from '../../queue/lease-store.ts';
-import { moveSql } from '../../queue/moves.ts';
-import { type JobKey, OPEN_JOB_COLUMNS } from '../../store.ts';
-import type { AudioChunk } from './pending-audio.ts';
+import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
+import type { FoundWarning } from '../../rules/jobs/warnings.ts';
+import { durationMs, type LiveEncoding, type LiveSampleRate } from '../../rules/live/encoding.ts';
+import { type ClaimedJob, NO_RESULT } from '../job.ts';
+import type { Holder } from '../queue/lease-store.ts';
+import { moveSql } from '../queue/moves.ts';
+import { type JobKey, OPEN_JOB_COLUMNS } from '../store.ts';
 
 /** What a client asked of a live session, beside what is asked of any job. */
 export type LiveOptions = {
@@ -236,7 +235,8 @@ export type LiveWrite = Pick<
   LiveRow,
   'id' | 'lease' | 'durableBytes' | 'gapBytes' | 'frame' | 'isSpeaking' | 'segments' | 'warnings'
 >;
-/** Consecutive bytes, or for an empty buffer a gap of `length` bytes. */
+/** Audio that is not committed: consecutive bytes, or for an empty buffer a gap of `length` bytes. */
+export type AudioChunk = { startByte: number; length: number; bytes: Buffer };
 export type LiveChunk = AudioChunk & { id: string };
 /** A final segment: as the event streams of the job show it, and as its client was told of it. */
 export type LivePiece = { id: string; number: number; segments: string; message: string };

@@ -1,8 +1,8 @@
-import type { Runtime } from '../db/runtime.ts';
-import type { TakenSession } from '../jobs/live/rows/take-over.ts';
-import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
-import type { Slices } from '../platform/slices.ts';
-import { bytesPerFrame, bytesPerSecond, durationMs, type LiveFormat } from '../rules/live/encoding.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import type { TakenSession } from '../../jobs/live/take-over.ts';
+import { retryWhileAway } from '../../jobs/work/retry-while-away.ts';
+import type { Slices } from '../../platform/slices.ts';
+import { bytesPerFrame, bytesPerSecond, durationMs, type LiveFormat } from '../../rules/live/encoding.ts';
 import { Meter } from './meter.ts';
 
 /** What is done with audio that is paid for. */

@@ -1,5 +1,5 @@
-import type { Sql } from '../../../db/database.ts';
-import type { JobKey } from '../../store.ts';
+import type { Sql } from '../../db/database.ts';
+import type { JobKey } from '../store.ts';
 import { readChunks } from './live-store.ts';
 
 /** Stored audio of a session, in order: bytes, or the length of a gap that the client left. */

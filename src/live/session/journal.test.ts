@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestDatabase } from '../../../../test/fixtures/database/test-database.ts';
-import { openManualClock } from '../../../../test/fixtures/manual-clock.ts';
-import { randomFrom } from '../../../../test/fixtures/random.ts';
-import { runtimeOn } from '../../../../test/fixtures/runtime.ts';
-import { until } from '../../../../test/fixtures/until.ts';
-import type { Database } from '../../../db/database.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import type { Database } from '../../db/database.ts';
+import { readLiveAudio } from '../../jobs/live/live-audio.ts';
+import type { LiveSegment } from '../../jobs/live/live-segment.ts';
+import { eraseLive, findLiveMessages, findLiveSession, takeLiveSession } from '../../jobs/live/live-store.ts';
 import { type JournalEntry, LiveJournal } from './journal.ts';
-import { readLiveAudio } from './live-audio.ts';
-import type { LiveSegment } from './live-segment.ts';
-import { eraseLive, findLiveMessages, findLiveSession, takeLiveSession } from './live-store.ts';
 
 const OPTIONS = {
   encoding: 'mulaw',

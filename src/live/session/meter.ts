@@ -1,9 +1,9 @@
-import { creditRates } from '../config/rates.ts';
-import type { Database } from '../db/database.ts';
-import type { Runtime } from '../db/runtime.ts';
-import { growHold } from '../jobs/end/hold.ts';
-import type { ClaimedJob } from '../jobs/job.ts';
-import { costUnits } from '../rules/jobs/price.ts';
+import { creditRates } from '../../config/rates.ts';
+import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { growHold } from '../../jobs/end/hold.ts';
+import type { ClaimedJob } from '../../jobs/job.ts';
+import { costUnits } from '../../rules/jobs/price.ts';
 
 /** Audio that is held when a session begins, and each time that it comes near the end of what is held. */
 export const HELD_MS = 60_000;

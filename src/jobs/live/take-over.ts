@@ -1,9 +1,9 @@
-import type { Database } from '../../../db/database.ts';
-import { BOUNDS } from '../../../rules/bounds.ts';
-import type { ClaimedJob } from '../../job.ts';
-import { notifyChanged } from '../../notify.ts';
-import type { Holder } from '../../queue/lease-store.ts';
-import type { JobKey } from '../../store.ts';
+import type { Database } from '../../db/database.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
+import type { ClaimedJob } from '../job.ts';
+import { notifyChanged } from '../notify.ts';
+import type { Holder } from '../queue/lease-store.ts';
+import type { JobKey } from '../store.ts';
 import { findLiveSession, type LiveRow, takeLiveJob, takeLiveSession } from './live-store.ts';
 
 export type TakenSession = { job: ClaimedJob; row: LiveRow };

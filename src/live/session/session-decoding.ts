@@ -1,5 +1,6 @@
 import type { EngineError, Pcm } from '../../engines/engine.ts';
 import type { LiveDecoder, LiveEngine, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
+import type { LiveSegment } from '../../jobs/live/live-segment.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
 import { FrameReader, type Gap } from '../../rules/live/frames.ts';
@@ -11,7 +12,6 @@ import {
   type SegmentPosition,
 } from '../../rules/live/live-segments.ts';
 import { shiftBy } from '../../rules/transcript/intervals.ts';
-import type { LiveSegment } from './rows/live-segment.ts';
 import { SegmentDecoding } from './segment-decoding.ts';
 import { firstByteFor, framesOf, type StoredAudio } from './session-audio.ts';
 
@@ -52,7 +52,7 @@ export type SessionEvents = {
   segmentFailed?(cause: EngineError, segment: { startSeconds: number; endSeconds: number }): void;
 };
 
-export type LiveSessionOptions = {
+export type SessionDecodingOptions = {
   format: LiveFormat;
   segmentation: SegmentOptions;
   /** Where the session continues; `receivedBytes` are durable. */
@@ -81,8 +81,8 @@ const FRAMES_PER_TURN = 10;
  * their texts, in order, to the journal and then to the client. What it decides follows from the bytes alone, so that
  * another process can continue at the position that the journal has.
  */
-export class LiveSession {
-  readonly #options: LiveSessionOptions;
+export class SessionDecoding {
+  readonly #options: SessionDecodingOptions;
   readonly #frameBytes: number;
   readonly #reader: FrameReader;
   #segments!: LiveSegments;
@@ -102,7 +102,7 @@ export class LiveSession {
   #queued: (() => void)[] | null = null;
   #isClosed = false;
 
-  constructor(options: LiveSessionOptions) {
+  constructor(options: SessionDecodingOptions) {
     this.#options = options;
     this.#frameBytes = bytesPerFrame(options.format);
     this.#reader = new FrameReader(options.format);

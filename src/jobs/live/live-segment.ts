@@ -1,8 +1,8 @@
-import type { Word } from '../../../engines/engine.ts';
-import type { SegmentReason } from '../../../rules/live/live-segments.ts';
-import { openReplacer } from '../../../rules/transcript/replacements.ts';
-import type { Job } from '../../job.ts';
-import { segmentsJson } from '../../transcript.ts';
+import type { Word } from '../../engines/engine.ts';
+import type { SegmentReason } from '../../rules/live/live-segments.ts';
+import { openReplacer } from '../../rules/transcript/replacements.ts';
+import type { Job } from '../job.ts';
+import { segmentsJson } from '../transcript.ts';
 
 /** A final segment of a live session. Times are seconds from the start of the session. */
 export type LiveSegment = {
