@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FRAMING_ORIGIN } from './harness/fixture.ts';
+import { FRAMING_ORIGIN, toneFile } from './harness/fixture.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
 import { openKeyForm, signInWithKey } from './harness/sign-in.ts';
 
@@ -165,6 +165,29 @@ export const flows: Flow[] = [
       await palette.waitFor({ state: 'hidden' });
       // The focus returns in the next frame.
       await opener.and(page.locator(':focus')).waitFor();
+    },
+  },
+  {
+    title: 'the palette finds jobs by the name of their file, and one Escape closes it',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      const { id } = await api.transcribe(toneFile('hello', 'chapter-one.wav'));
+      await api.transcribe(toneFile('hello', 'other.wav'));
+      await open(key, '/');
+      const palette = page.getByRole('dialog', { name: 'Go to' });
+
+      await page.keyboard.press('Control+k');
+      await palette.getByRole('searchbox').fill('CHAPTER');
+      const found = palette.getByRole('menuitem', { name: /^chapter-one\.wav/ });
+      await found.waitFor();
+      assert.deepEqual(await palette.getByRole('menuitem').count(), 2);
+      await page.keyboard.press('Escape');
+      await palette.waitFor({ state: 'hidden' });
+
+      await page.keyboard.press('Control+k');
+      await palette.getByRole('searchbox').fill('chapter');
+      await found.click();
+      await page.waitForURL((url) => url.hash === `#/jobs/${id}`);
     },
   },
   {

@@ -1,21 +1,37 @@
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
 import { Menu, MenuItem } from 'react-aria-components/Menu';
 import { Input, SearchField } from 'react-aria-components/SearchField';
+import { api } from '../../api/client.ts';
 import { findDelivery } from '../../api/find-delivery.ts';
+import { jobName } from '../../parts/job-state.tsx';
 import { navigate } from '../../router/address.ts';
 import { preferences, setPreference } from '../../session/preferences.ts';
 import { session } from '../../session/session.ts';
+import { relativeTime } from '../../text/times.ts';
 import { AriaDialog } from '../../ui/aria/parts.ts';
 import { copyText } from '../../ui/copy.tsx';
 import { Problem } from '../../ui/state.tsx';
 import type { NavigationEntry } from './entries.ts';
 import { signOutOrSay } from './sign-out.ts';
 
-type Command = { label: string; hint?: string; run: () => unknown };
+type Command = {
+  /** Absent: the label, which no other command has. */
+  id?: string;
+  label: string;
+  hint?: string;
+  run: () => unknown;
+};
 type Go = (path: string) => void;
 
-/** The dialog behind Ctrl K: goes to a view, jumps to a pasted id, searches transcripts, changes preferences. */
+// Shorter texts are in the names of most files.
+const MIN_NAME_CHARS = 2;
+const SHOWN_JOBS = 5;
+// Of typing.
+const PAUSE_MS = 150;
+
+/** The dialog behind Ctrl K: goes to a view, jumps to a pasted id, finds jobs by their file, searches transcripts, changes preferences. */
 export default function Palette({
   onClose,
   entries,
@@ -37,7 +53,8 @@ function Commands({ onClose, entries, openSheet }: Parameters<typeof Palette>[0]
   const [error, setError] = useState<unknown>(null);
   // The dialog closes at once; the code of the view may still load.
   const go: Go = (path) => navigate(path);
-  const commands = commandsFor(text.trim(), entries, go, openSheet);
+  const jobs = useJobsNamed(text.trim(), entries, go);
+  const commands = commandsFor(text.trim(), { entries, jobs, go, openSheet });
   const run = async (command: Command) => {
     setError(null);
     try {
@@ -47,17 +64,25 @@ function Commands({ onClose, entries, openSheet }: Parameters<typeof Palette>[0]
       setError(cause);
     }
   };
+  // The field would take the first Escape to empty itself.
+  const onKeyDownCapture = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    onClose();
+  };
   return (
     <Autocomplete inputValue={text} onInputChange={setText}>
-      <SearchField aria-label="View, command, id, or words of a transcript">
-        <Input placeholder="Search, or paste an id" spellCheck={false} />
-      </SearchField>
+      <div onKeyDownCapture={onKeyDownCapture}>
+        <SearchField aria-label="View, command, file, id, or words of a transcript">
+          <Input placeholder="Search, or paste an id" spellCheck={false} />
+        </SearchField>
+      </div>
       {error !== null && <Problem error={error} />}
       <Menu className="menu" aria-label="Results">
         {commands.map((command) => (
           <MenuItem
-            key={command.label}
-            id={command.label}
+            key={command.id ?? command.label}
+            id={command.id ?? command.label}
             textValue={command.label}
             className="menu-item"
             onAction={() => void run(command)}
@@ -71,7 +96,32 @@ function Commands({ onClose, entries, openSheet }: Parameters<typeof Palette>[0]
   );
 }
 
-function commandsFor(text: string, entries: readonly NavigationEntry[], go: Go, openSheet: () => void): Command[] {
+/** The newest jobs whose file has the text in its name. */
+function useJobsNamed(text: string, entries: readonly NavigationEntry[], go: Go): Command[] {
+  const [query, setQuery] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setQuery(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const isOn = query.length >= MIN_NAME_CHARS && query === text && entries.some(({ path }) => path === '/jobs');
+  const { data } = useQuery({
+    queryKey: ['jobs', 'named', query],
+    queryFn: async ({ signal }) => (await api.jobs.list({ query, limit: SHOWN_JOBS }, { signal })).data,
+    enabled: isOn,
+  });
+  const { utc } = preferences.get();
+  if (!isOn) return [];
+  return (data ?? []).map((job) => ({
+    id: job.id,
+    label: jobName(job),
+    hint: `job, ${relativeTime(Date.parse(job.created_at), Date.now(), utc)}`,
+    run: () => go(`/jobs/${job.id}`),
+  }));
+}
+
+type Known = { entries: readonly NavigationEntry[]; jobs: Command[]; go: Go; openSheet: () => void };
+
+function commandsFor(text: string, { entries, jobs, go, openSheet }: Known): Command[] {
   const jump = jumpTo(text, go);
   if (jump) return [jump];
   const { utc, theme } = preferences.get();
@@ -90,7 +140,7 @@ function commandsFor(text: string, entries: readonly NavigationEntry[], go: Go, 
     label: `Search transcripts for “${text}”`,
     run: () => go(`/search?q=${encodeURIComponent(text)}`),
   };
-  return text !== '' && session.get().account !== null ? [...found, search] : found;
+  return text !== '' && session.get().account !== null ? [...found, ...jobs, search] : found;
 }
 
 /** What a pasted id opens; null for any other text. */
