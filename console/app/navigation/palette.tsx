@@ -31,7 +31,10 @@ const SHOWN_JOBS = 5;
 // Of typing.
 const PAUSE_MS = 150;
 
-/** The dialog behind Ctrl K: goes to a view, jumps to a pasted id, finds jobs by their file, searches transcripts, changes preferences. */
+/**
+ * The dialog behind Ctrl K: goes to a view, jumps to a pasted id, finds jobs by their file, searches transcripts,
+ * changes preferences.
+ */
 export default function Palette({
   onClose,
   entries,
