@@ -36,6 +36,8 @@ export const signIn = {
   async atProvider(fields: { setup?: string; invitation?: string }): Promise<void> {
     location.assign((await change<{ url: string }>('POST', '/v1/sign-in/oidc', fields)).url);
   },
+  /** Accepts an invitation as the user who is signed in. */
+  join: (token: string) => begin('/v1/me/invitations', { token }),
   /** Goes to another account of the user. */
   async switchTo(accountId: string): Promise<AccountSession> {
     return await ofCookie(await change<Session>('POST', '/v1/me/account', { account_id: accountId }));

@@ -2881,6 +2881,9 @@ export interface PostInvitationsAcceptBody {
   password: string;
   name?: string;
 }
+export interface PostMeInvitationsBody {
+  token: string;
+}
 export interface PostSignInOidcBody {
   invitation?: string;
   setup?: string;

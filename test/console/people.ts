@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { VerbatimAdmin } from '../../sdk/src/client/index.ts';
 import { setupTokenOf } from '../../src/accounts/people/credentials/setup-token.ts';
 import type { Flow } from './harness/flow.ts';
 import { choose } from './harness/menu.ts';
@@ -24,7 +25,7 @@ async function signOut(page: Page): Promise<void> {
 export const flows: Flow[] = [
   {
     title: 'the first visit makes the owner, who invites somebody, changes the role, and removes them',
-    async run({ page, service, checkView }) {
+    async run({ page, service, account, checkView }) {
       const token = setupTokenOf(readFileSync(path.join(service.dataDir, 'secrets-key'), 'utf8').trim());
       await page.goto('/');
       await page.getByText('This service has no users yet.').waitFor();
@@ -98,6 +99,22 @@ export const flows: Flow[] = [
       await signOut(page);
       await signIn(page, 'olga@example.com', 'a wholly new password');
       await page.locator('.who', { hasText: 'Olga' }).waitFor();
+
+      // Signed in, by the invitation of another account.
+      const other = await account();
+      const admin = new VerbatimAdmin({ baseUrl: service.baseUrl, adminToken: service.adminToken });
+      await admin.accounts.update(other.id, { name: 'Second Ltd' });
+      const invitations = `/admin/v1/accounts/${other.id}/invitations`;
+      const { text } = await admin.request('POST', invitations, { body: { role: 'viewer' } });
+      await page.goto((JSON.parse(text) as { url: string }).url);
+      await page.getByText('Join Second Ltd as a viewer.').waitFor();
+      await page.getByText('You are signed in as Olga').waitFor();
+      assert.equal(await page.locator('main').getByLabel('Password').count(), 0);
+      await checkView('invitation-signed-in');
+      await page.getByRole('button', { name: 'Join as Olga' }).click();
+      await page.locator('.who', { hasText: 'Second Ltd' }).waitFor();
+      await choose(page, 'Account menu', 'Acme');
+      await page.locator('.who', { hasText: 'Acme' }).waitFor();
     },
   },
   {

@@ -20,6 +20,7 @@ const BY_ROLE: Record<string, readonly Role[]> = {
   'GET /v1/me': ROLES,
   'PATCH /v1/me': ROLES,
   'POST /v1/me/account': ROLES,
+  'POST /v1/me/invitations': ROLES,
   'GET /v1/users': ROLES,
   'PATCH /v1/users/:id': ['owner'],
   'DELETE /v1/users/:id': ['owner'],

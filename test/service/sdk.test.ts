@@ -24,7 +24,7 @@ const LEFT_OUT = [
   // Of browsers.
   ...['POST /v1/session', 'GET /v1/session', 'DELETE /v1/session'],
   ...['GET /v1/sign-in', 'POST /v1/sign-in', 'POST /v1/sign-in/oidc', 'POST /v1/setup'],
-  ...['GET /v1/me', 'PATCH /v1/me', 'POST /v1/me/account'],
+  ...['GET /v1/me', 'PATCH /v1/me', 'POST /v1/me/account', 'POST /v1/me/invitations'],
   ...['GET /v1/users', 'PATCH /v1/users/{id}', 'DELETE /v1/users/{id}'],
   ...['GET /v1/invitations', 'POST /v1/invitations', 'DELETE /v1/invitations/{id}'],
   ...['POST /v1/invitations/open', 'POST /v1/invitations/accept'],

@@ -22,7 +22,7 @@ const WITHOUT_METHOD = [
   // The console signs in by them.
   ...['post_session', 'get_session', 'delete_session'],
   ...['get_sign_in', 'post_sign_in', 'post_sign_in_oidc', 'post_setup'],
-  ...['get_me', 'patch_me', 'post_me_account'],
+  ...['get_me', 'patch_me', 'post_me_account', 'post_me_invitations'],
   ...['get_users', 'patch_users_id', 'delete_users_id'],
   ...['get_invitations', 'post_invitations', 'delete_invitations_id'],
   ...['post_invitations_open', 'post_invitations_accept'],

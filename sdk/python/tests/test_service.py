@@ -250,6 +250,7 @@ ELSEWHERE = {
     "/v1/setup",
     "/v1/me",
     "/v1/me/account",
+    "/v1/me/invitations",
     "/v1/users",
     "/v1/users/{}",
     "/v1/invitations",

@@ -2004,6 +2004,10 @@ class PostInvitationsAcceptBody(TypedDict):
     name: NotRequired[str]
 
 
+class PostMeInvitationsBody(TypedDict):
+    token: str
+
+
 class PostSignInOidcBody(TypedDict):
     invitation: NotRequired[str]
     setup: NotRequired[str]

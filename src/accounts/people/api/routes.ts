@@ -4,6 +4,7 @@ import { Provider } from '../oidc/provider.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
 import { acceptRoutes } from './accept-routes.ts';
 import { invitationRoutes } from './invitation-routes.ts';
+import { joinRoute } from './join-route.ts';
 import { meRoutes } from './me-routes.ts';
 import { oidcRoutes } from './oidc-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
@@ -20,6 +21,7 @@ export function peopleRoutes(runtime: PeopleRuntime): Route[] {
     ...userRoutes(runtime),
     ...invitationRoutes(runtime),
     ...acceptRoutes(runtime, attempts),
+    joinRoute(runtime, attempts),
     ...oidcRoutes(runtime, attempts, provider),
   ];
 }
