@@ -220,14 +220,14 @@ test('only a completed job is shared, and it has at most 20 links at a time', as
   await db.run({ text: `update jobs set state = 'canceled', audio_key = null where id = $1`, values: [canceled] });
 
   const notCompleted = await environment.share({}, { id: canceled });
-  const made = await Promise.all(Array.from({ length: 25 }, () => environment.share()));
+  for (let i = 0; i < 18; i++) await environment.token();
+  const made = await Promise.all(Array.from({ length: 4 }, () => environment.share()));
   const { data } = await environment.list();
   await environment.end(data[0].id);
   const again = await environment.share();
 
   assert.deepEqual([notCompleted.status, notCompleted.json.error.type], [409, 'conflict']);
-  assert.equal(made.filter(({ status }) => status === 201).length, 20);
-  assert.equal(made.filter(({ status }) => status === 409).length, 5);
+  assert.deepEqual(made.map(({ status }) => status).toSorted(), [201, 201, 409, 409]);
   assert.deepEqual([data.length, again.status], [20, 201]);
 });
 
