@@ -706,6 +706,16 @@ export interface Transcript {
      */
     [k: string]: string;
   };
+  /**
+   * The speakers that are shown as another one, by their labels; absent where none was merged.
+   */
+  merged_speakers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string;
+  };
   segments: Segment[];
 }
 export interface OpenAiUsage {
@@ -2588,6 +2598,16 @@ export interface PatchJobsIdTranscriptBody {
    * Names for speakers, by their labels; null: the label again. All others stay as they are.
    */
   speakers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | null;
+  };
+  /**
+   * Speakers to show as another one, by their labels: `{"B": "A"}` shows B as A; null: by itself again. All others stay as they are.
+   */
+  merged_speakers?: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
      * via the `patternProperty` "^.*$".

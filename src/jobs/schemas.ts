@@ -22,7 +22,8 @@ export const timed = {
 };
 /** A word of a transcript. */
 export const wordSchema = Type.Object(timed, component('Word'));
-const segmentSchema = Type.Object(
+/** A segment of a transcript. */
+export const segmentSchema = Type.Object(
   {
     ...timed,
     no_speech_share: Type.Optional(
@@ -251,32 +252,3 @@ export const jobInEventSchema = Type.Object(
 
 /** A page of the list of jobs. */
 export const jobListSchema = pageSchema('JobList', jobInListSchema);
-
-/** A completed job's transcript as JSON. */
-export const transcriptSchema = Type.Object(
-  {
-    version: oneOf(['original', 'edited']),
-    text: nullable(Type.String()),
-    language: nullable(Type.String(), 'The spoken language.'),
-    translated_to: nullable(oneOf(['en']), 'The language of the text, where a translation was asked for.'),
-    duration_seconds: Type.Number({ minimum: 0 }),
-    edited_at: nullable(timeSchema, 'When the shown version was last edited; null for the original.'),
-    speakers: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
-        description: 'The names that speakers were given, by their labels; absent where none was named.',
-        examples: [{ A: 'Anna' }],
-      }),
-    ),
-    segments: rawJson<RawJson>(Type.Array(segmentSchema)),
-  },
-  component('Transcript'),
-);
-
-const textFile = (description: string) => Type.String({ description });
-
-/** The media types of transcripts, without JSON. */
-export const TRANSCRIPT_MEDIA = {
-  'text/plain': textFile('The plain text.'),
-  'application/x-subrip': textFile('SRT captions.'),
-  'text/vtt': textFile('WebVTT captions.'),
-};

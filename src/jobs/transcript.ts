@@ -4,6 +4,7 @@ import type { CaptionSegment } from '../rules/jobs/caption-words.ts';
 import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
 import type { FoundWarning } from '../rules/jobs/warnings.ts';
+import type { SpeakerMerges } from '../rules/speakers/speaker-merges.ts';
 import type { SpeakerNames } from '../rules/speakers/speaker-names.ts';
 import { unpackWords } from '../rules/transcript/packed-words.ts';
 import type { Job } from './job.ts';
@@ -35,7 +36,7 @@ export function isDocumentFormat(format: TranscriptFormat | DocumentFormat): for
 export type CaptionStyle = { shape: CaptionOptions | null; hasNames: boolean };
 
 /** A completed job whose transcript is shown: as it was made, or edited since. */
-export type TranscriptJob = Job & { editedAt?: Date; speakerNames?: SpeakerNames };
+export type TranscriptJob = Job & { editedAt?: Date; speakerNames?: SpeakerNames; speakerMerges?: SpeakerMerges };
 
 /** An engine's transcript of one piece, where in the audio the piece starts, and its channel where that is shown. */
 export type PieceTranscript = { startSeconds: number; transcript: Transcript; channel?: number };
@@ -95,6 +96,7 @@ export function transcriptJson(job: TranscriptJob) {
     translated_to: translatedTo(job),
     duration_seconds: (job.durationMs ?? 0) / 1000,
     ...(job.speakerNames && { speakers: job.speakerNames }),
+    ...(job.speakerMerges && { merged_speakers: job.speakerMerges }),
     edited_at: job.editedAt?.toISOString() ?? null,
     segments: new RawJson(job.segments ?? '[]'),
   };

@@ -122,6 +122,7 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.match(await jobs.transcript(id, 'srt', { max_line_length: 10 }), /-->/);
     const edited = await jobs.editTranscript(id, [{ index: 0, text: 'Good evening.' }]);
     await assert.rejects(jobs.nameSpeakers(id, { A: 'Anna' }), /speakers names a label/);
+    await assert.rejects(jobs.mergeSpeakers(id, { B: 'A' }), /merged_speakers names a label/);
     assert.equal(edited.version, 'edited');
     assert.equal((await jobs.transcript(id, 'text', { version: 'original' })).trim(), TEXT);
     assert.ok((await (await jobs.audio(id)).arrayBuffer()).byteLength > 44);

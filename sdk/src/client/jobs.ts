@@ -177,6 +177,16 @@ export class Jobs {
     return await this.#http.json('PATCH', route`/v1/jobs/${id}/transcript`, { ...options, body: { speakers } });
   }
 
+  /** Shows speakers as another one, by their labels, such as `{ B: 'A' }`; null: by themselves again. */
+  async mergeSpeakers(
+    id: string,
+    merged: NonNullable<PatchJobsIdTranscriptBody['merged_speakers']>,
+    options?: RequestOptions,
+  ): Promise<Transcript> {
+    const body = { merged_speakers: merged };
+    return await this.#http.json('PATCH', route`/v1/jobs/${id}/transcript`, { ...options, body });
+  }
+
   /** The stored audio; read it as a stream or a blob. With `headers: { range }` a part of it. */
   async audio(id: string, options?: RequestOptions): Promise<Response> {
     const call = { ...options, isStream: true };

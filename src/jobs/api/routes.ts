@@ -10,6 +10,7 @@ import { findWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts'
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import { titleAsFile } from '../documents/file-names.ts';
 import { DOCUMENT_MEDIA } from '../documents/media.ts';
+import { TRANSCRIPT_MEDIA, transcriptSchema } from '../documents/transcript-schema.ts';
 import { render, renderDocument } from '../edits/render.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/shown-version.ts';
 import type { Job } from '../job.ts';
@@ -17,7 +18,7 @@ import { findLiveSession } from '../live/live-store.ts';
 import { jobHeadOr404, jobOr404 } from '../own-job.ts';
 import { nameFields, readTags, readTitle, titleSchema } from '../request/names.ts';
 import { transcribeForm, transcribeJson } from '../request/schemas.ts';
-import { jobSchema, TRANSCRIPT_MEDIA, transcriptSchema } from '../schemas.ts';
+import { jobSchema } from '../schemas.ts';
 import { listRoute } from '../search/list-route.ts';
 import { jobStreamSchema } from '../stream/event-schema.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';

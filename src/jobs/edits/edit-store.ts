@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import type { TranscriptEdits } from '../../rules/jobs/transcript-edits.ts';
+import type { SpeakerMerges } from '../../rules/speakers/speaker-merges.ts';
 import type { SpeakerNames } from '../../rules/speakers/speaker-names.ts';
 import type { Job } from '../job.ts';
 import { JOB_COLUMNS } from '../store.ts';
@@ -7,9 +8,14 @@ import { JOB_COLUMNS } from '../store.ts';
 type JobKey = { shard: number; id: string };
 
 /** The edits of a job's transcript; all are null where it was never edited, or all edits were taken back. */
-export type StoredEdits = { edits: TranscriptEdits | null; speakerNames: SpeakerNames | null; editedAt: Date | null };
+export type StoredEdits = {
+  edits: TranscriptEdits | null;
+  speakerNames: SpeakerNames | null;
+  speakerMerges: SpeakerMerges | null;
+  editedAt: Date | null;
+};
 
-const COLUMNS = 'edits, speaker_names as "speakerNames", edited_at as "editedAt"';
+const COLUMNS = 'edits, speaker_names as "speakerNames", speaker_merges as "speakerMerges", edited_at as "editedAt"';
 
 export async function findEdits(sql: Sql, { shard, id }: JobKey): Promise<StoredEdits> {
   const [row] = await sql.rows<StoredEdits>({
@@ -18,7 +24,7 @@ export async function findEdits(sql: Sql, { shard, id }: JobKey): Promise<Stored
     text: `select ${COLUMNS} from jobs where shard = $1 and id = $2`,
     values: [shard, id],
   });
-  return row ?? { edits: null, speakerNames: null, editedAt: null };
+  return row ?? { edits: null, speakerNames: null, speakerMerges: null, editedAt: null };
 }
 
 /** A job with its edits; null when the account has no such job. */
@@ -37,11 +43,14 @@ export async function findForEdit(
   return row ?? null;
 }
 
+/** What a transcript's edits become. */
+export type NewEdits = { edits: TranscriptEdits; speakerNames: SpeakerNames; speakerMerges: SpeakerMerges };
+
 /** Replaces the edits of a completed job. Null when the job is gone, or it has other edits than `before`. */
 export async function saveEdits(
   sql: Sql,
   { shard, id }: JobKey,
-  { edits, speakerNames, before }: { edits: TranscriptEdits; speakerNames: SpeakerNames; before: StoredEdits },
+  { before, ...edits }: NewEdits & { before: StoredEdits },
 ): Promise<StoredEdits | null> {
   const [row] = await sql.rows<StoredEdits>({
     name: 'save_transcript_edits',
@@ -50,14 +59,19 @@ export async function saveEdits(
         select clock_timestamp() as moment
       )
       update jobs
-      set edits = $3, speaker_names = $4,
-        edited_at = case when coalesce($3::jsonb, $4::jsonb) is not null then (select moment from clock) end
+      set edits = $3, speaker_names = $4, speaker_merges = $5,
+        edited_at = case when coalesce($3::jsonb, $4::jsonb, $5::jsonb) is not null then (select moment from clock) end
       where shard = $1 and id = $2 and state = 'completed'
-        and edits is not distinct from $5::jsonb and speaker_names is not distinct from $6::jsonb
+        and edits is not distinct from $6::jsonb and speaker_names is not distinct from $7::jsonb
+        and speaker_merges is not distinct from $8::jsonb
       returning ${COLUMNS}`,
-    values: [shard, id, ...[edits, speakerNames, before.edits, before.speakerNames].map(jsonOrNull)],
+    values: [shard, id, ...valuesOf(edits), ...valuesOf(before)],
   });
   return row ?? null;
+}
+
+function valuesOf({ edits, speakerNames, speakerMerges }: NewEdits | StoredEdits): (string | null)[] {
+  return [edits, speakerNames, speakerMerges].map(jsonOrNull);
 }
 
 function jsonOrNull(entries: Record<string, string> | null): string | null {

@@ -138,3 +138,78 @@ test('named speakers are shown in all formats, their markup escaped, until they 
   assert.deepEqual(original!.json.segments, spoken);
   assert.deepEqual([unnamed.version, unnamed.segments], ['original', spoken]);
 });
+
+test('a merged speaker is shown as the other one in all formats and in search, until it is taken back', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account, edit } = environment;
+  const spoken = ['A', 'B', 'C'].map((speaker, i) => ({
+    ...SEGMENTS[i],
+    speaker,
+    words: [{ start: i, end: i + 1, text: 'w', confidence: null, speaker }],
+  }));
+  const id = await environment.completed(spoken);
+  const read = (query: object) => fixture.get(account, '/v1/jobs/:id/transcript', { params: { id }, query });
+  const voices = (shown: { segments: { speaker: string; words: { speaker: string }[] }[] }) =>
+    shown.segments.map(({ speaker, words }) => `${speaker}${words[0]!.speaker}`);
+
+  const merged = await edit(id, { merged_speakers: { B: 'A' } });
+  const plain = await read({ format: 'text' });
+  const named = await edit(id, { speakers: { A: 'Anna', B: 'Bob' } });
+  const [text, vtt, md] = [await read({ format: 'text' }), await read({ format: 'vtt' }), await read({ format: 'md' })];
+  const original = await read({ version: 'original' });
+  const found = await fixture.get(account, '/v1/search', { query: { q: '"part 1"' } });
+  const chained = await edit(id, { merged_speakers: { A: 'C' } });
+  const apart = await edit(id, { merged_speakers: { A: null, B: null }, speakers: { A: null, B: null } });
+
+  assert.deepEqual(
+    [merged.version, voices(merged), merged.merged_speakers],
+    ['edited', ['AA', 'AA', 'CC'], { B: 'A' }],
+  );
+  assert.equal(merged.speakers, undefined);
+  assert.equal(plain.text, 'part 0 part 1 part 2\n');
+  assert.deepEqual([voices(named), named.speakers], [['AnnaAnna', 'AnnaAnna', 'CC'], { A: 'Anna' }]);
+  assert.equal(text.text, 'Anna: part 0 part 1\nC: part 2\n');
+  assert.match(vtt.text, /<v Anna>part 1\n/);
+  assert.match(md.text, /Anna[\s\S]*Speaker C/);
+  assert.doesNotMatch(md.text, /Bob|Speaker B/);
+  assert.deepEqual(original.json.segments, spoken);
+  assert.equal(found.json.data[0].hits[0].speaker, 'Anna');
+  assert.deepEqual([voices(chained), chained.merged_speakers], [['CC', 'CC', 'CC'], { B: 'C', A: 'C' }]);
+  assert.deepEqual([apart.version, apart.segments, apart.merged_speakers], ['original', spoken, undefined]);
+});
+
+test('a speaker that the transcript does not have, and a merge into itself, are refused', async () => {
+  await using environment = await openEnvironment();
+  const { edit } = environment;
+  const id = await environment.completed(['A', 'B'].map((speaker, i) => ({ ...SEGMENTS[i], speaker })));
+  await edit(id, { merged_speakers: { B: 'A' } });
+
+  const refused = [{ C: 'A' }, { A: 'C' }, { A: 'A' }, { A: 'B' }, { C: null }];
+  const answers = [];
+  for (const merged_speakers of refused) answers.push(await edit(id, { merged_speakers }));
+
+  assert.deepEqual(
+    answers.map(({ type, param }) => `${type} ${param}`),
+    refused.map(() => 'invalid_request merged_speakers'),
+  );
+});
+
+test('a merge that another node saves meanwhile is not lost', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account } = environment;
+  const id = await environment.completed(['A', 'B', 'C'].map((speaker, i) => ({ ...SEGMENTS[i], speaker })));
+  let isFirst = true;
+  const transaction: typeof fixture.db.transaction = async (work) => {
+    const text = `update jobs set speaker_merges = '{"C": "A"}' where id = $1`;
+    if (isFirst) await fixture.db.run({ text, values: [id] });
+    isFirst = false;
+    return await fixture.db.transaction(work);
+  };
+  const [route] = editRoutes({ ...fixture, db: { ...fixture.db, transaction } });
+  const body = { merged_speakers: { B: 'A' } };
+  await route!.handle({ account, params: { id }, body, note: () => undefined, memory: UNLIMITED_MEMORY } as never);
+
+  const { json } = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id } });
+
+  assert.deepEqual(json.merged_speakers, { B: 'A', C: 'A' });
+});

@@ -6,8 +6,8 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { nullable, Type } from '../../http/schema.ts';
 import { isId } from '../../rules/ids.ts';
 import { NAME_MAX_CHARS } from '../../rules/speakers/speaker-names.ts';
+import { transcriptSchema } from '../documents/transcript-schema.ts';
 import type { Job } from '../job.ts';
-import { transcriptSchema } from '../schemas.ts';
 import { replaceChunks } from '../search/chunk-store.ts';
 import { longReads, reserveText } from '../store.ts';
 import { transcriptJson } from '../transcript.ts';
@@ -47,6 +47,16 @@ const changesSchema = Type.Object(
         examples: [{ A: 'Anna' }],
       }),
     ),
+    merged_speakers: Type.Optional(
+      Type.Record(Type.String(), nullable(Type.String({ maxLength: NAME_MAX_CHARS })), {
+        minProperties: 1,
+        maxProperties: MAX_NAMES,
+        description:
+          'Speakers to show as another one, by their labels: `{"B": "A"}` shows B as A; null: by itself again. All ' +
+          'others stay as they are.',
+        examples: [{ B: 'A' }],
+      }),
+    ),
   },
   { minProperties: 1 },
 );
@@ -61,7 +71,7 @@ export function editRoutes(deps: Runtime): Route[] {
       auth: 'key',
       scope: 'jobs:write',
       event: 'transcript.edited',
-      summary: "Edit the text of a completed job's segments, or name its speakers",
+      summary: "Edit the text of a completed job's segments, or name and merge its speakers",
       description:
         'The original stays beside the edited version. All formats of the transcript show the edited version, unless they ' +
         'are asked for `version=original`, and search finds its words. Where a speaker was named, `text` has a line for each ' +
@@ -74,11 +84,17 @@ export function editRoutes(deps: Runtime): Route[] {
         answers: { 200: transcriptSchema },
       },
       async handle({ account, params, body, note, memory }) {
-        const { segments = [], speakers: names = {} } = body;
+        const { segments = [], speakers: names = {}, merged_speakers: merges = {} } = body;
         const texts = segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
         await reserveText(db, { shard: account.shard, accountId: account.id, id: params.id }, memory);
-        const edited = await longReads(account.id, () => editTranscript(deps, account, params.id, { texts, names }));
-        note({ job_id: edited.id, edited_segments: texts.length, named_speakers: Object.keys(names).length });
+        const changes = { texts, names, merges };
+        const edited = await longReads(account.id, () => editTranscript(deps, account, params.id, changes));
+        note({
+          job_id: edited.id,
+          edited_segments: texts.length,
+          named_speakers: Object.keys(names).length,
+          merged_speakers: Object.keys(merges).length,
+        });
         return { status: 200, body: transcriptJson(edited) };
       },
     }),
@@ -94,9 +110,9 @@ async function editTranscript({ db, config }: Runtime, account: Account, id: str
     const { job, stored } = await findCompleted(db, account, id);
     const changed = await runTask('applyChanges', job, stored, changes);
     if (changed.kind !== 'changed') throw refusal(changed);
-    const { edits, speakerNames, text, chunks } = changed;
+    const { edits, speakerNames, speakerMerges, text, chunks } = changed;
     const saved = await db.transaction(async (tx) => {
-      const edited = await saveEdits(tx, job, { edits, speakerNames, before: stored });
+      const edited = await saveEdits(tx, job, { edits, speakerNames, speakerMerges, before: stored });
       if (edited !== null && config.search === 'on') await replaceChunks(tx, job, chunks);
       return edited;
     });
@@ -110,8 +126,8 @@ async function findCompleted(db: Sql, account: Account, id: string): Promise<{ j
   const found = isId('job', id) ? await findForEdit(db, owned) : null;
   if (found === null) throw new ApiError('not_found', 'There is no such job.');
   // What was edited before stays out of the job: an answer shows the edits as they are saved.
-  const { edits, speakerNames, editedAt, ...job } = found;
-  if (job.state === 'completed') return { job, stored: { edits, speakerNames, editedAt } };
+  const { edits, speakerNames, speakerMerges, editedAt, ...job } = found;
+  if (job.state === 'completed') return { job, stored: { edits, speakerNames, speakerMerges, editedAt } };
   throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
 }
 
@@ -122,8 +138,12 @@ function refusal(changed: Exclude<Changed, { kind: 'changed' }>): ApiError {
     return new ApiError('invalid_request', message, { param: 'segments' });
   }
   if (changed.kind === 'unknown_speaker') {
-    const message = 'speakers names a label that no segment of the transcript has.';
-    return new ApiError('invalid_request', message, { param: 'speakers' });
+    const message = `${changed.param} names a label that no segment of the transcript has.`;
+    return new ApiError('invalid_request', message, { param: changed.param });
+  }
+  if (changed.kind === 'merged_into_itself') {
+    const message = 'merged_speakers merges a speaker into itself, or into one that is merged into it.';
+    return new ApiError('invalid_request', message, { param: 'merged_speakers' });
   }
   const message = 'The edited text is much longer than the transcript; shorten it.';
   return new ApiError('too_large', message, { param: 'segments' });

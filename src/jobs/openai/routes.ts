@@ -2,8 +2,8 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Answer, defineRoute, type Route } from '../../http/route.ts';
 import type { JobsApi } from '../api/jobs-api.ts';
 import { locationOf, type RequestFormat, transcribe } from '../api/transcribe.ts';
+import { TRANSCRIPT_MEDIA } from '../documents/transcript-schema.ts';
 import type { Job } from '../job.ts';
-import { TRANSCRIPT_MEDIA } from '../schemas.ts';
 import { openAiAnswerSchema, renderOpenAi } from './answer.ts';
 import { modelRoutes } from './models.ts';
 import {

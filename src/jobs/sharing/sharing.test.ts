@@ -78,7 +78,8 @@ test('a link shows the edited transcript and nothing else of the account', async
   await using environment = await openEnvironment();
   const { open } = environment;
   const token = await environment.token();
-  await environment.edit({ segments: [{ index: 1, text: 'the edited end' }], speakers: { A: 'Anna' } });
+  const segments = [{ index: 1, text: 'the edited end' }];
+  await environment.edit({ segments, speakers: { A: 'Anna', B: 'secret' }, merged_speakers: { B: 'A' } });
 
   const { status, json, headers, text } = await open(token);
 
@@ -89,13 +90,13 @@ test('a link shows the edited transcript and nothing else of the account', async
   ]);
   assert.deepEqual(
     [json.name, json.duration_seconds, json.text, json.speakers],
-    ['a.wav', 1, 'Anna: part 0\nB: the edited end', { A: 'Anna' }],
+    ['a.wav', 1, 'Anna: part 0 the edited end', { A: 'Anna' }],
   );
   assert.deepEqual(
     json.segments.map((segment: { speaker: string; text: string }) => [segment.speaker, segment.text]),
     [
       ['Anna', 'part 0'],
-      ['B', 'the edited end'],
+      ['Anna', 'the edited end'],
     ],
   );
   assert.deepEqual([headers['referrer-policy'], headers['x-robots-tag']], ['no-referrer', 'noindex, nofollow']);

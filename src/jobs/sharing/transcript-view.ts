@@ -1,5 +1,5 @@
 import { component, type Static, Type, timeSchema } from '../../http/schema.ts';
-import { transcriptSchema } from '../schemas.ts';
+import { transcriptSchema } from '../documents/transcript-schema.ts';
 import { type TranscriptJob, transcriptJson } from '../transcript.ts';
 
 const { text, language, translated_to, duration_seconds, speakers, segments } = transcriptSchema.properties;
@@ -32,7 +32,7 @@ export function sharedJson(
   job: ReturnType<typeof withoutAccount>,
   expiresAt: Date,
 ): Static<typeof sharedTranscriptSchema> {
-  const { version: _version, edited_at: _editedAt, ...shown } = transcriptJson(job);
+  const { version: _version, edited_at: _editedAt, merged_speakers: _merged, ...shown } = transcriptJson(job);
   return {
     name: job.filename,
     created_at: job.createdAt.toISOString(),

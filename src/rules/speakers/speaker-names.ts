@@ -12,10 +12,10 @@ type Segment = Part & { words?: readonly Part[] };
 /** In code points. */
 export const NAME_MAX_CHARS = 64;
 
-/** The first label in the changes that no segment has; null when there is none. */
-export function unknownSpeaker(changes: NameChanges, segments: readonly Part[]): string | null {
+/** The first label that no segment has; null when there is none. */
+export function unknownSpeaker(labels: readonly string[], segments: readonly Part[]): string | null {
   const known = new Set(segments.map(({ speaker }) => speaker));
-  return Object.keys(changes).find((label) => !known.has(label)) ?? null;
+  return labels.find((label) => !known.has(label)) ?? null;
 }
 
 /**

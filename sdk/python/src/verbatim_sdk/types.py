@@ -400,6 +400,8 @@ class Transcript(TypedDict):
     """When the shown version was last edited; null for the original."""
     speakers: NotRequired[dict[str, str]]
     """The names that speakers were given, by their labels; absent where none was named."""
+    merged_speakers: NotRequired[dict[str, str]]
+    """The speakers that are shown as another one, by their labels; absent where none was merged."""
     segments: list[Segment]
 
 
@@ -1796,6 +1798,8 @@ class PatchJobsIdTranscriptBody(TypedDict):
     """The segments to change; all others stay as they are."""
     speakers: NotRequired[dict[str, str | None]]
     """Names for speakers, by their labels; null: the label again. All others stay as they are."""
+    merged_speakers: NotRequired[dict[str, str | None]]
+    """Speakers to show as another one, by their labels: `{"B": "A"}` shows B as A; null: by itself again. All others stay as they are."""
 
 
 class GetSearchQuery(TypedDict):

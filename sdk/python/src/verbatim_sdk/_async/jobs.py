@@ -238,6 +238,13 @@ class AsyncJobs:
         request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"speakers": speakers})
         return await self._transport.json(request, options)
 
+    async def merge_speakers(
+        self, job_id: str, merged: Mapping[str, str | None], *, options: RequestOptions | None = None
+    ) -> Transcript:
+        """Shows speakers as another one, by their labels: `{"B": "A"}`; None: by themselves again."""
+        request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"merged_speakers": merged})
+        return await self._transport.json(request, options)
+
     @asynccontextmanager
     async def audio(
         self, job_id: str, *, byte_range: str | None = None, options: RequestOptions | None = None

@@ -239,6 +239,13 @@ class Jobs:
         request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"speakers": speakers})
         return self._transport.json(request, options)
 
+    def merge_speakers(
+        self, job_id: str, merged: Mapping[str, str | None], *, options: RequestOptions | None = None
+    ) -> Transcript:
+        """Shows speakers as another one, by their labels: `{"B": "A"}`; None: by themselves again."""
+        request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"merged_speakers": merged})
+        return self._transport.json(request, options)
+
     @contextmanager
     def audio(
         self, job_id: str, *, byte_range: str | None = None, options: RequestOptions | None = None
