@@ -44,7 +44,6 @@ export class LiveConnection implements SocketUser {
   #partialAtMs = 0;
   #ackedAtMs: number;
   #badMessages = 0;
-  #isWaiting = false;
 
   constructor(api: LiveApi, socket: OpenSocket, { taken, after }: { taken: Taken; after: number }) {
     const { job, row } = taken;
@@ -72,7 +71,6 @@ export class LiveConnection implements SocketUser {
     if (!this.#session.is('running')) return;
     this.#warnOfLength(bytes.length);
     this.#session.write(bytes);
-    if (this.#session.isFull()) void this.#wait();
   }
 
   text(text: string): void {
@@ -101,6 +99,8 @@ export class LiveConnection implements SocketUser {
 
   #userOf(): HostedUser {
     return {
+      pause: () => this.#socket.pause(),
+      resume: () => this.#socket.resume(),
       acknowledged: (offset) => this.#acknowledge(offset),
       speechStarted: (startSeconds) => this.#socket.send({ type: 'speech_started', start: rounded(startSeconds) }),
       partial: (partial) => this.#showPartial(partialMessage(partial)),
@@ -275,18 +275,6 @@ export class LiveConnection implements SocketUser {
 
   #close(code: number, reason: string): void {
     this.#socket.close(code, reason.slice(0, 100));
-  }
-
-  /** The client waits while the engine or the journal is full. */
-  async #wait(): Promise<void> {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#socket.pause();
-    while (this.#session.isFull() && !this.#closed.signal.aborted) {
-      await this.#api.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
-    }
-    this.#isWaiting = false;
-    this.#socket.resume();
   }
 
   async #tick(): Promise<void> {

@@ -129,6 +129,8 @@ test('a session that finishes while the process stops is left to a transcriber, 
   await using running = await openRunningHost({ name: 'stub', open, [Symbol.asyncDispose]: dispose });
   const failures: object[] = [];
   const session = await running.run({
+    pause: () => undefined,
+    resume: () => undefined,
     restarting: () => session.leave(),
     segmentFailed: (_cause, segment) => void failures.push(segment),
   });

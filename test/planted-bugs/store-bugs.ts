@@ -99,7 +99,7 @@ const LIVE_BUGS: StoreBug[] = [
   {
     name: 'a client that waits for the engine is idle',
     file: 'src/live/session/running-session.ts',
-    original: 'if (this.isFull()) this.#activeAtMs = this.#audioAtMs = nowMs;',
+    original: 'if (this.#isFull()) this.#activeAtMs = this.#audioAtMs = nowMs;',
     changed: '',
     test: 'src/live/live-connection.test.ts',
     title: 'a client that waits for the engine is not idle',

@@ -41,7 +41,6 @@ export type RealtimeCaller = {
 
 /** Bytes of one message: 4 MiB of base64 and its frame. */
 export const MESSAGE_MAX_BYTES = 4 * 2 ** 20 + 65_536;
-const FULL_CHECK_MS = 50;
 // An error costs so much as reading this number of messages.
 const ERROR_MESSAGES = 10;
 // A client that makes more of them is not one that transcribes.
@@ -65,8 +64,6 @@ export class RealtimeConnection implements SocketUser {
   #session: RunningSession | null = null;
   /** What came while the job was made; null before the first audio, and once the session runs. */
   #queued: (() => void)[] | null = null;
-  #isClosed = false;
-  #isWaiting = false;
   #errors = { sinceMs: 0, count: 0 };
 
   constructor(api: RealtimeApi, socket: OpenSocket, caller: RealtimeCaller) {
@@ -113,7 +110,6 @@ export class RealtimeConnection implements SocketUser {
   }
 
   closed(): void {
-    this.#isClosed = true;
     this.#stopWaiting();
     this.#withSession(() => void this.#session?.finish());
   }
@@ -140,13 +136,7 @@ export class RealtimeConnection implements SocketUser {
     const bytes = Buffer.from(audio, 'base64');
     if (bytes.length === 0) return;
     if (this.#session === null && this.#queued === null) void this.#begin();
-    this.#withSession(() => this.#write(bytes));
-  }
-
-  #write(bytes: Buffer): void {
-    const session = this.#session!;
-    session.write(bytes);
-    if (session.isFull()) void this.#wait(session);
+    this.#withSession(() => this.#session!.write(bytes));
   }
 
   /** What is open is known once the audio before it was paid for and taken. */
@@ -221,6 +211,8 @@ export class RealtimeConnection implements SocketUser {
 
   #userOf(): HostedUser {
     return {
+      pause: () => this.#socket.pause(),
+      resume: () => this.#socket.resume(),
       speechStarted: (seconds) => this.#items.started(seconds),
       speechStopped: (seconds) => this.#items.stopped(seconds),
       partial: (partial) => this.#items.partial(partial),
@@ -249,16 +241,6 @@ export class RealtimeConnection implements SocketUser {
   #lost(reason: Loss['reason']): void {
     this.#error({ code: reason, message: 'The session was ended.' });
     this.#socket.close(reason === 'lost' ? CLOSE.refused : CLOSE.overloaded, reason);
-  }
-
-  /** The client waits while the engine or the journal is full. */
-  async #wait(session: RunningSession): Promise<void> {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#socket.pause();
-    while (session.isFull() && !this.#isClosed) await this.#api.clock.sleep(FULL_CHECK_MS);
-    this.#isWaiting = false;
-    this.#socket.resume();
   }
 
   #error({

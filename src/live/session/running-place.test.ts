@@ -34,7 +34,12 @@ async function openEnvironment() {
     const engine = { name: 'stub', open: () => openStubDecoder() } as Partial<LiveEngine> as LiveEngine;
     const ended = Promise.withResolvers<{ audioKey: string | null; state: string }>();
     const stopped: string[] = [];
-    const user: SessionUser = { ended: ended.resolve, lost: (reason) => void stopped.push(reason) };
+    const user: SessionUser = {
+      pause: () => undefined,
+      resume: () => undefined,
+      ended: ended.resolve,
+      lost: (reason) => void stopped.push(reason),
+    };
     const taken = { ...(await takeOverSession(fixture.db, key, 'node_test/http'))! };
     const rest = () => void (place.rests += 1);
     const session = new RunningSession(

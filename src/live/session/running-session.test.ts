@@ -48,7 +48,7 @@ test('sessions that end at once end two at a time, and the storage knows how muc
   const audio = Buffer.from(noisySpeech(randomFrom(5), 2));
   const ended: Job[] = [];
   const nothing = () => undefined;
-  const user: SessionUser = { ended: (job) => void ended.push(job), lost: nothing };
+  const user: SessionUser = { ended: (job) => void ended.push(job), lost: nothing, pause: nothing, resume: nothing };
   const ids = [];
   for (let at = 0; at < 6; at++) ids.push(await beginSession(fixture, account));
   await Promise.all(

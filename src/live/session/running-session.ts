@@ -32,6 +32,9 @@ export type Place = {
 /** What a wire tells its client. */
 export type SessionUser = SessionEvents &
   Pick<HeldUser, 'caughtUp' | 'ended'> & {
+    /** The client has to wait, until `resume`: nothing of it is read. */
+    pause(): void;
+    resume(): void;
     /** So many bytes are durable. */
     acknowledged?(offset: number): void;
     /** So many seconds are paid for; the session stops after them. */
@@ -43,6 +46,7 @@ export type SessionUser = SessionEvents &
 // While the database is away for longer, another node may have it: the client is sent there.
 const AWAY_MAX_MS = 60_000;
 const CHECK_EVERY_MS = 1_000;
+const FULL_CHECK_MS = 50;
 const BEHIND_SECONDS = 5;
 // A place of the engine is given up after this time with less than a second of audio.
 const PLACE_MS = 60_000;
@@ -58,7 +62,9 @@ export class RunningSession {
   readonly #held: HeldSession;
   readonly #lease: Disposable;
   readonly #audio: PaidAudio;
+  readonly #user: SessionUser;
   readonly #onClosed: () => void;
+  #isHeldBack = false;
   #mostBehindSeconds = 0;
   #activeAtMs: number;
   /** When the last second of audio was complete, and the bytes that came since. */
@@ -69,6 +75,7 @@ export class RunningSession {
   constructor(runtime: LiveRuntime, taken: TakenSession & { place: Place }, user: SessionUser, onClosed: () => void) {
     const { row, place } = taken;
     this.#runtime = runtime;
+    this.#user = user;
     this.#onClosed = onClosed;
     this.#place = place;
     this.#activeAtMs = runtime.clock.now();
@@ -127,8 +134,7 @@ export class RunningSession {
     return this.#mostBehindSeconds;
   }
 
-  /** Whether the client has to wait. */
-  isFull(): boolean {
+  #isFull(): boolean {
     return this.#audio.isFull || this.#held.decoding.isFull();
   }
 
@@ -141,6 +147,7 @@ export class RunningSession {
     this.keepAlive();
     if (!this.is('running') || bytes.length === 0 || !this.#keepPlace(bytes.length)) return;
     this.#audio.push(bytes);
+    if (!this.#isHeldBack && this.#isFull()) void this.#holdBack();
   }
 
   /** Ends the session where it would be too long. False when the offset was received already. */
@@ -195,6 +202,16 @@ export class RunningSession {
     this.#held.abandon();
   }
 
+  /** The client waits while the engine or the journal is full. */
+  async #holdBack(): Promise<void> {
+    const { over } = this.#held;
+    this.#isHeldBack = true;
+    this.#user.pause();
+    while (this.#isFull() && !over.aborted) await this.#runtime.clock.sleep(FULL_CHECK_MS, over);
+    this.#isHeldBack = false;
+    this.#user.resume();
+  }
+
   #heldUserOf(user: SessionUser): HeldUser {
     return {
       durable: (bytes, lagMs) => {
@@ -235,7 +252,7 @@ export class RunningSession {
   #finishWhenOver(): void {
     // A client that has to wait is not idle.
     const nowMs = this.#runtime.clock.now();
-    if (this.isFull()) this.#activeAtMs = this.#audioAtMs = nowMs;
+    if (this.#isFull()) this.#activeAtMs = this.#audioAtMs = nowMs;
     if (nowMs - this.#audioAtMs >= PLACE_MS) this.#place.rest();
     const isIdle = nowMs - this.#activeAtMs >= this.row.options.idleSeconds * 1000;
     if (isIdle || nowMs - this.job.createdAt.getTime() >= LONGEST_MS) void this.finish(isIdle ? 'idle' : 'too_long');
