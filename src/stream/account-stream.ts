@@ -7,12 +7,14 @@ import { writeJson } from '../platform/json.ts';
 import { BOUNDS } from '../rules/bounds.ts';
 import type { StreamRuntime, Subscription } from './changes.ts';
 import { type Horizon, readHorizon } from './horizon-store.ts';
+import type { JoinedReads } from './joined-reads.ts';
 import type { Position } from './position.ts';
 import { type Frame, markSeen, mergeByTime, type Row, Seen, type Source, unseenRows } from './source.ts';
 
 export type StreamOrder = {
   // biome-ignore lint/suspicious/noExplicitAny: sources of rows of several shapes
   sources: Source<any>[];
+  reads: JoinedReads;
   start: Position;
   /** The data of the frame `hello`. */
   hello: Record<string, unknown>;
@@ -133,9 +135,11 @@ class AccountStream {
    */
   async *#read(): AsyncGenerator<string> {
     try {
-      const horizon = await readHorizon(this.#runtime.db);
+      const { reads, sources } = this.#order;
+      const horizon = await reads.horizon(this.#runtime.db);
       const nextFromMs = Math.max(horizon.startMs - this.#marginMs, horizon.nowMs - LONGEST_WINDOW_MS);
-      const lists = this.#order.sources.map((source) => unseenRows<Row>(source, this.#fromMs, this.#seen));
+      const shared = sources.map((source) => reads.pagesAfter<Row>(horizon, source));
+      const lists = shared.map((source) => unseenRows(source, this.#fromMs, this.#seen));
       for await (const { row, key, frame } of mergeByTime(lists)) {
         yield frameText({ ...frame, id: this.#resumeId(frame, row, horizon) });
         if (row.atMs >= nextFromMs) this.#seen.add(key, row.atMs);

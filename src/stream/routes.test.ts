@@ -11,6 +11,8 @@ import { emitEvent } from '../../test/fixtures/webhooks/emit-event.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
 import { streamAccount } from './account-stream.ts';
+import type { Subscription } from './changes.ts';
+import { JoinedReads } from './joined-reads.ts';
 import { readPosition } from './position.ts';
 import { eventSource } from './sources.ts';
 
@@ -24,6 +26,19 @@ const emit = (sql: Sql, account: Account, text = 'hello') =>
     metadata: null,
     data: { job: { id: 'job_1', text } },
   });
+
+/** A subscription without changes. */
+const SILENT: Subscription = {
+  next: () => new Promise<void>(() => undefined),
+  taken: () => undefined,
+  isClosed: () => false,
+  [Symbol.dispose]: () => undefined,
+};
+
+function runtimeOf(db: Database, hold = (_: number): Disposable => ({ [Symbol.dispose]: () => undefined })) {
+  const memory = { hold, reserve: () => undefined };
+  return { ...runtimeOn(db), accountChanges: null as never, version: '1.2.3', memory };
+}
 
 /** A database that counts the bytes of the bodies that are read. */
 function counting(db: Database) {
@@ -126,6 +141,40 @@ test('events that are committed after the hello are sent, also those that began 
   assert.deepEqual(received.sort(), [await late, after].sort());
 });
 
+test('streams of one account that read at the same moment make each read once', async () => {
+  await using db = await openTestDatabase();
+  const account = await makeStreamAccount(db);
+  const id = await emit(db, account);
+  const owner = { shard: account.shard, accountId: account.id };
+  const start = await readPosition(db, owner, { name: 'after', text: '1970-01-01', nowMs: Date.now(), keepDays: 7 });
+  const made: string[] = [];
+  const noting: Database = {
+    ...db,
+    rows: (statement) => {
+      made.push(statement.name!);
+      return db.rows(statement);
+    },
+  };
+  const reads = new JoinedReads();
+  const firstIdOf = async (types: string[] | null) => {
+    const order = { sources: [eventSource(noting, owner, types)], reads, start, hello: {} };
+    for await (const frame of streamAccount(runtimeOf(noting), order, SILENT, new AbortController().signal)) {
+      const [, found] = /"id":"(evt_[^"]+)"/.exec(frame) ?? [];
+      if (found) return found;
+    }
+    return null;
+  };
+
+  const received = await Promise.all([firstIdOf(null), firstIdOf(null), firstIdOf(['transcription.completed'])]);
+
+  assert.deepEqual(received, [id, id, id]);
+  assert.deepEqual(
+    made.filter((name) => name !== 'find_event_bodies'),
+    // The third stream leaves other types out.
+    ['read_horizon', 'list_events_after', 'list_events_after'],
+  );
+});
+
 test('a frame for which there is no memory ends the stream; frames count until the client has taken them', async () => {
   await using db = await openTestDatabase();
   const account = await makeStreamAccount(db);
@@ -139,17 +188,11 @@ test('a frame for which there is no memory ends the stream; frames count until t
     return { [Symbol.dispose]: () => void (held -= bytes) };
   };
   const frames = streamAccount(
-    { ...runtimeOn(db), accountChanges: null as never, version: '1.2.3', memory: { hold, reserve: () => undefined } },
-    { sources: [eventSource(db, owner, null)], start, hello: {} },
-    {
-      next: () => new Promise<void>(() => undefined),
-      taken: () => undefined,
-      isClosed: () => false,
-      [Symbol.dispose]: () => undefined,
-    },
+    runtimeOf(db, hold),
+    { sources: [eventSource(db, owner, null)], reads: new JoinedReads(), start, hello: {} },
+    SILENT,
     new AbortController().signal,
   );
-
   const received: [number, number][] = [];
   for await (const frame of frames) received.push([frame.length, held]);
 

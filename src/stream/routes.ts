@@ -3,12 +3,13 @@ import { ApiError } from '../http/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
 import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { Type } from '../http/schema.ts';
-import { openPlanWaits } from '../jobs/waiting/plan-waits.ts';
+import { openPlanWaits, type PlanWaits } from '../jobs/waiting/plan-waits.ts';
 import { permits } from '../rules/accounts/scopes.ts';
 import type { AccountRef } from '../rules/shard.ts';
 import { EMITTED_TYPES, type EmittedType } from '../webhooks/events/event-types.ts';
 import { streamAccount } from './account-stream.ts';
 import { MAX_STREAMS_PER_ACCOUNT, type StreamRuntime } from './changes.ts';
+import { JoinedReads } from './joined-reads.ts';
 import { readPosition } from './position.ts';
 import { accountStreamSchema } from './schemas.ts';
 import type { Source } from './source.ts';
@@ -16,6 +17,9 @@ import { attemptSource, eventSource, jobSource } from './sources.ts';
 import { TOPIC_SCOPES, TOPICS, type Topic } from './topics.ts';
 
 type StreamQuery = { topics?: string; types?: string; after?: string };
+
+/** @property reads, waits  of all streams */
+type StreamSources = StreamRuntime & { reads: JoinedReads; waits: PlanWaits };
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -26,6 +30,8 @@ the \`id\` in its data (of a job: \`id\` and \`status\`; of a resend: \`delivery
 
 /** The stream of an account's changes. */
 export function streamRoutes(runtime: StreamRuntime): Route[] {
+  const reads = new JoinedReads();
+  const waits = openPlanWaits(runtime);
   return [
     defineRoute({
       method: 'GET',
@@ -51,7 +57,7 @@ export function streamRoutes(runtime: StreamRuntime): Route[] {
         }),
         answers: { 200: { media: { 'text/event-stream': accountStreamSchema } } },
       },
-      handle: (call) => openStream(runtime, call),
+      handle: (call) => openStream({ ...runtime, reads, waits }, call),
     }),
   ];
 }
@@ -65,12 +71,12 @@ function list(words: readonly string[], description: string) {
   });
 }
 
-async function openStream(runtime: StreamRuntime, call: Call<unknown, StreamQuery, unknown>) {
+async function openStream(runtime: StreamSources, call: Call<unknown, StreamQuery, unknown>) {
   const { account, query, signal, header, note, memory } = call;
   const topics = readTopics(call);
   const types = query.types === undefined ? null : readWords('types', query.types, EMITTED_TYPES);
   const owner = { shard: account.shard, accountId: account.id };
-  const { db, clock, config, accountChanges, version } = runtime;
+  const { db, clock, config, accountChanges, version, reads } = runtime;
   const lastId = header('last-event-id');
   const asked = lastId ? { name: 'Last-Event-ID', text: lastId } : { name: 'after', text: query.after ?? 'now' };
   const nowMs = clock.now();
@@ -83,7 +89,7 @@ async function openStream(runtime: StreamRuntime, call: Call<unknown, StreamQuer
   if (signal.aborted) dispose();
   else signal.addEventListener('abort', dispose, { once: true });
   const hello = { account: account.id, version, now: new Date(nowMs).toISOString(), oldest_id: start.oldestId };
-  const order = { sources: sourcesOf(runtime, owner, { topics, types }), start, hello };
+  const order = { sources: sourcesOf(runtime, owner, { topics, types }), reads, start, hello };
   const stream = Readable.from(streamAccount({ ...runtime, memory }, order, subscription, signal));
   note({ topics: topics.join(' ') });
   // Keeps proxies from buffering the stream. The connection of a stream that ends is of no more use: without the second
@@ -115,7 +121,7 @@ function readWords<Word extends string>(name: string, text: string, known: reado
 }
 
 function sourcesOf(
-  { db, clock }: StreamRuntime,
+  { db, waits }: StreamSources,
   owner: AccountRef,
   { topics, types }: { topics: Topic[]; types: EmittedType[] | null },
 ): Source<never>[] {
@@ -123,7 +129,7 @@ function sourcesOf(
   const deliveries = topics.includes('deliveries');
   const sources = [
     resends && eventSource(db, owner, types),
-    topics.includes('jobs') && jobSource(db, owner, openPlanWaits({ db, clock })),
+    topics.includes('jobs') && jobSource(db, owner, waits),
     (resends || deliveries) && attemptSource(db, owner, { deliveries, resends, types }),
   ];
   return sources.filter((source) => source !== false) as Source<never>[];

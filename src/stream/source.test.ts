@@ -9,6 +9,7 @@ const rowAt = (atMs: number, id: string): Row => ({ at: new Date(atMs).toISOStri
 function sourceOf(rows: Row[]) {
   const state = { pages: 0 };
   const source: Source<Row> = {
+    name: 'rows',
     async page(after, limit) {
       state.pages += 1;
       const isAfter = (row: Row) => row.at > after.at || (row.at === after.at && row.id > after.id);

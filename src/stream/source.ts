@@ -8,6 +8,8 @@ export type Row = TimePlace & {
 
 /** The rows of a topic of one account, in the order of a time that is set when they are written. */
 export type Source<R extends Row> = {
+  /** The account, the topic and what is left out: sources of one name have the same rows. */
+  name: string;
   /** Rows after a place, oldest first, at most `limit`. */
   page(after: TimePlace, limit: number): Promise<R[]>;
   /** How many of them make a page, where there are more. Absent: `limit`. */

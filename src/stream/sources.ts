@@ -16,6 +16,7 @@ const BODIES_BYTES = 256 * 1024;
 /** The account's events as they are sent to webhooks. @param types  null: all */
 export function eventSource(sql: Sql, owner: AccountRef, types: readonly string[] | null): Source<EventHead> {
   return {
+    name: `events ${owner.accountId} ${types}`,
     page: (after, limit) => listEventsAfter(sql, owner, { after, types: types as EventHead['type'][] | null, limit }),
     keyOf: ({ id }) => id,
     async *frames(rows) {
@@ -38,6 +39,7 @@ export function eventSource(sql: Sql, owner: AccountRef, types: readonly string[
 /** The account's jobs, each time that their state changes. */
 export function jobSource(sql: Sql, owner: AccountRef, waits: PlanWaits): Source<ChangedJob> {
   return {
+    name: `jobs ${owner.accountId}`,
     page: (after, limit) => listJobsChangedAfter(sql, owner, { after, limit }),
     countOfPage: countFitting,
     keyOf: ({ id, state, lease }) => `${id} ${state} ${lease}`,
@@ -63,6 +65,7 @@ export function attemptSource(sql: Sql, owner: AccountRef, wish: AttemptWish): S
   const isResend = (row: RecordedAttempt) =>
     wish.resends && row.isResend && (wish.types === null || wish.types.includes(row.eventType));
   return {
+    name: `attempts ${owner.accountId} ${wish.deliveries}`,
     page: (after, limit) => listAttemptsAfter(sql, owner, { after, onlyResends: !wish.deliveries, limit }),
     keyOf: ({ id }) => id,
     async *frames(rows) {

@@ -3,6 +3,7 @@ import { UNLIMITED_MEMORY } from '../../src/http/route.ts';
 import { newId } from '../../src/rules/ids.ts';
 import { streamAccount } from '../../src/stream/account-stream.ts';
 import type { StreamRuntime, Subscription } from '../../src/stream/changes.ts';
+import { JoinedReads } from '../../src/stream/joined-reads.ts';
 import type { Row, Source } from '../../src/stream/source.ts';
 import type { ManualClock } from '../fixtures/manual-clock.ts';
 import type { Random } from '../fixtures/random.ts';
@@ -155,11 +156,17 @@ export class SimulatedService {
     const found = this.#rows.find(({ id }) => id === after);
     const fromMs = found?.atMs ?? Date.parse(after);
     const start = { fromMs, isNow: false, gap: null, oldestId: this.#rows[0]?.id ?? null };
-    return { sources: [this.#source()], start, hello: { account: 'acct_1', version: '1.2.3' } };
+    return {
+      sources: [this.#source()],
+      reads: new JoinedReads(),
+      start,
+      hello: { account: 'acct_1', version: '1.2.3' },
+    };
   }
 
   #source(): Source<EventRow> {
     return {
+      name: 'events',
       page: async (after, limit) => {
         const afterMs = Date.parse(after.at);
         const isAfter = ({ atMs, id }: EventRow) => atMs > afterMs || (atMs === afterMs && id > after.id);
