@@ -53,7 +53,7 @@ const OPEN = [
     'GET /v1/sign-in/oidc/callback',
   ],
   ...['POST /v1/invitations/open', 'POST /v1/invitations/accept'],
-  ...['GET /v1/audio-links/:link', 'GET /v1/live/:id', 'GET /v1/realtime'],
+  ...['GET /v1/audio-links/:link', 'GET /v1/live/:id', 'GET /v1/realtime', 'GET /v1/shared/:token'],
 ];
 
 const runtime = { config: {} } as ApiRuntime;
