@@ -1,4 +1,5 @@
 import type { Delivery } from '#sdk/api.ts';
+import { CutUrl } from '../parts/cut-url.tsx';
 import { milliseconds } from '../text/format.ts';
 import { Badge } from '../ui/badge.tsx';
 import { type Column, type Selection, Table } from '../ui/table/table.tsx';
@@ -49,7 +50,7 @@ export function AttemptTable({
       ? [
           {
             head: 'Webhook',
-            cell: (entry: Delivery) => <span className="url">{entry.url ?? entry.webhook_id}</span>,
+            cell: (entry: Delivery) => <CutUrl url={entry.url ?? entry.webhook_id} />,
           },
         ]
       : []),

@@ -1,4 +1,5 @@
 import type { AccountWebhook } from '#sdk/api.ts';
+import { CutUrl } from '../parts/cut-url.tsx';
 import { Badge } from '../ui/badge.tsx';
 import type { Column } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
@@ -8,11 +9,7 @@ import { AccountLink } from './account-link.tsx';
 export const WEBHOOK_COLUMNS: Column<AccountWebhook>[] = [
   {
     head: 'URL',
-    cell: ({ id, url }) => (
-      <span className="url" title={id}>
-        {url}
-      </span>
-    ),
+    cell: ({ id, url }) => <CutUrl url={url} title={id} />,
   },
   { head: 'Account', width: 9, cell: ({ account_id }) => <AccountLink id={account_id} /> },
   { head: 'State', width: 12, phone: 'side', cell: (webhook) => <State webhook={webhook} /> },

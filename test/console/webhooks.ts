@@ -33,6 +33,28 @@ const REASONS = [
 
 export const flows: Flow[] = [
   {
+    title: 'of a long URL in a list the end is shown, where it differs from others',
+    async run({ page, open, account, receiver }) {
+      const { key, api } = await account();
+      const base = `${receiver.url}${receiver.url.endsWith('/') ? '' : '/'}${'services/'.repeat(20)}`;
+      for (const end of ['orders', 'invoices']) await api.webhooks.create({ url: base + end, events: EVENTS });
+      await open(key, '/webhooks');
+
+      for (const end of ['orders', 'invoices']) {
+        const link = page.getByRole('link', { name: base + end, exact: true });
+        const ends = await link.evaluate((element, chars) => {
+          const text = element.querySelector('bdi')!.firstChild as Text;
+          const range = new Range();
+          range.setStart(text, text.length - chars);
+          range.setEnd(text, text.length);
+          const [cell, last] = [element.closest('td')!.getBoundingClientRect(), range.getBoundingClientRect()];
+          return { isIn: last.left >= cell.left && last.right <= cell.right, wide: last.width };
+        }, end.length);
+        assert.ok(ends.isIn && ends.wide > 10, JSON.stringify(ends));
+      }
+    },
+  },
+  {
     title: 'a webhook is created, its secret shown once, and an example sent and opened',
     async run({ page, open, account, receiver, checkView }) {
       const { key } = await account();

@@ -9,6 +9,7 @@ import { percent, totalsOf } from '../../deliveries/metrics.ts';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
 import { webhookMetricsQuery } from '../../deliveries/webhook-metrics.ts';
+import { CutUrl } from '../../parts/cut-url.tsx';
 import { preferences } from '../../session/preferences.ts';
 import { useStore } from '../../session/store.ts';
 import { milliseconds } from '../../text/format.ts';
@@ -58,7 +59,7 @@ const COLUMNS: Column<Webhook>[] = [
     cell: ({ id, url, description }) => (
       <>
         <a className="url" href={`#/webhooks/${id}`}>
-          {url}
+          <CutUrl url={url} />
         </a>
         {description && <small>{description}</small>}
       </>
