@@ -148,7 +148,7 @@ export const jobTail = {
   ),
 };
 
-export const JOB_EXAMPLE = {
+const JOB_EXAMPLE = {
   id: JOB_ID,
   status: 'completed',
   waiting_for: null,

@@ -23,7 +23,7 @@ export const titleSchema = Type.String({
 
 const tagText = { minLength: 1, maxLength: MAX_TAG_CHARS, [DOCUMENTED]: PLAIN };
 
-export const tagsSchema = Type.Array(Type.String(tagText), {
+const tagsSchema = Type.Array(Type.String(tagText), {
   maxItems: MAX_TAGS,
   description: 'Words of your own, by which jobs are listed: `GET /v1/jobs?tag=`. Duplicates are folded.',
   examples: [['interview', 'Anna']],
