@@ -44,7 +44,7 @@ export function WaitNote({ wait }: { wait: Partial<Pick<JobInList, 'waiting_for'
   );
 }
 
-/** How a job is called: its file, the address of its audio, or its id. */
-export function jobName({ id, audio }: Pick<JobInList, 'id' | 'audio'>): string {
-  return audio.filename || audio.source || id;
+/** How a job is called: its title, its file, the address of its audio, or its id. */
+export function jobName({ id, title, audio }: Pick<JobInList, 'id' | 'title' | 'audio'>): string {
+  return title || audio.filename || audio.source || id;
 }

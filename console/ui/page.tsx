@@ -22,6 +22,7 @@ export function focusNextPage(): void {
 export function Page({
   title,
   tabTitle = typeof title === 'string' ? title : undefined,
+  beside,
   actions,
   crumbs = [],
   children,
@@ -29,6 +30,8 @@ export function Page({
   title: ReactNode;
   /** Absent: the title, where that is a string. */
   tabTitle?: string | undefined;
+  /** Directly after the title. */
+  beside?: ReactNode;
   actions?: ReactNode;
   crumbs?: Crumb[];
   children: ReactNode;
@@ -46,7 +49,9 @@ export function Page({
     return (
       <>
         <div className="head">
-          <h2>{title}</h2>
+          <TitleRow beside={beside}>
+            <h2>{title}</h2>
+          </TitleRow>
           {actions && <div className="actions">{actions}</div>}
         </div>
         {children}
@@ -65,13 +70,25 @@ export function Page({
         </nav>
       )}
       <div className="head">
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
+        <TitleRow beside={beside}>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+        </TitleRow>
         {actions && <div className="actions">{actions}</div>}
       </div>
       {children}
     </>
+  );
+}
+
+function TitleRow({ beside, children }: { beside: ReactNode; children: ReactNode }) {
+  if (!beside) return children;
+  return (
+    <div className="title-row">
+      {children}
+      {beside}
+    </div>
   );
 }
 

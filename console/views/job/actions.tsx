@@ -15,13 +15,13 @@ import { say } from '../../ui/toast.tsx';
 import { ShareButton } from './share/share-button.tsx';
 
 /** What can be done with a job: buttons for its state, and for what the key may do. */
-export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }) {
+export function JobActions({ job }: { job: Pick<Job, 'id' | 'title' | 'status' | 'plan'> }) {
   const { data: account } = useAccount();
   const mayWrite = account?.scopes.includes('jobs:write') ?? false;
   const isOpen = job.status === 'queued' || job.status === 'processing';
   return (
     <>
-      {job.status === 'completed' && <Downloads id={job.id} />}
+      {job.status === 'completed' && <Downloads job={job} />}
       {job.status === 'completed' && mayWrite && <ShareButton id={job.id} />}
       {mayWrite && isOpen && <Cancel id={job.id} />}
       {mayWrite && !isOpen && <Retry job={job} plans={account?.plan === 'lite' ? ['lite'] : ['lite', 'pro']} />}
@@ -30,11 +30,11 @@ export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }
   );
 }
 
-function Downloads({ id }: { id: string }): ReactNode {
+function Downloads({ job: { id, title } }: { job: Pick<Job, 'id' | 'title'> }): ReactNode {
   const download = async (format: FileFormat, captions?: object) => {
     try {
       const text = await transcriptFile(api, id, { format, ...(captions && { captions }) });
-      saveFile(`${id}.${format}`, new Blob([text]));
+      saveFile(`${title || id}.${format}`, new Blob([text]));
     } catch (error) {
       say(problemOf(error).message);
     }
@@ -128,7 +128,7 @@ function Erase({ id }: { id: string }) {
   return (
     <ConfirmButton
       title="Erase this job?"
-      text="This erases the transcript, its edits, the metadata and the audio, also in the event. You cannot undo it."
+      text="This erases the transcript, its edits, the names, the metadata and the audio, also in the event. You cannot undo it."
       confirm="Erase"
       act={erase}
     >

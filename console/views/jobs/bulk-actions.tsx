@@ -110,11 +110,13 @@ async function downloadAll(jobs: readonly JobInList[], chosen: ChosenFormat): Pr
   if (files.length > 0) saveFile('transcripts.zip', writeZip(files, new Date()));
 }
 
-/** The name of the audio with the end of its id, which tells two files of one name apart. */
+/** The name of the job or its audio with the end of its id, which tells two files of one name apart. */
 function fileName(job: JobInList, format: FileFormat): string {
-  const base = jobName(job)
-    .replace(/^.*\//, '')
-    .replace(/\.[\w-]{1,5}$/, '');
+  const base =
+    job.title?.replaceAll('/', '-') ??
+    jobName(job)
+      .replace(/^.*\//, '')
+      .replace(/\.[\w-]{1,5}$/, '');
   return `${base}-${job.id.slice(-6)}.${format}`;
 }
 

@@ -13,7 +13,7 @@ import { COLUMNS, JobsTable } from './jobs-table.tsx';
 
 const STATES = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 const PLANS = ['lite', 'pro'] as const;
-const FILTERS = ['status', 'plan', 'created_after', 'created_before', 'query'];
+const FILTERS = ['status', 'plan', 'created_after', 'created_before', 'query', 'tag'];
 const PAGE_ROWS = 50;
 
 /** The jobs of the account. */
@@ -36,6 +36,7 @@ export default function Jobs() {
     >
       <Filters>
         <FilterText name="query" label="Name or id" />
+        <FilterText name="tag" label="Tag" />
         <FilterSelect name="status" label="Status" values={STATES} />
         <FilterSelect name="plan" label="Plan" values={PLANS} />
         <FilterRange after="created_after" before="created_before" />
@@ -73,11 +74,12 @@ function NoJobs({ filters }: { filters: FilterValues }) {
 }
 
 /** Whether the API would list a new job with these filters. */
-function fits(job: JobInList, { status, plan, query, created_after, created_before }: FilterValues): boolean {
+function fits(job: JobInList, { status, plan, query, tag, created_after, created_before }: FilterValues): boolean {
   return (
     (!status || job.status === status) &&
     (!plan || job.plan === plan) &&
-    (!query || (job.audio.filename ?? '').toLowerCase().includes(query.toLowerCase())) &&
+    (!query || [job.title, job.audio.filename].some((name) => name?.toLowerCase().includes(query.toLowerCase()))) &&
+    (!tag || job.tags.includes(tag)) &&
     (!created_after || job.created_at > created_after) &&
     (!created_before || job.created_at < created_before)
   );

@@ -1,5 +1,8 @@
+import type { ReactNode } from 'react';
 import type { JobInList } from '#sdk/wire.ts';
+import { useFilters } from '../../app/filters.tsx';
 import { JobState, jobName } from '../../parts/job-state.tsx';
+import { TagLinks } from '../../parts/tag-links.tsx';
 import { clockTime, credits } from '../../text/format.ts';
 import { type Column, type Selection, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -8,8 +11,8 @@ const SNIPPET_CHARS = 200;
 
 export const COLUMNS: readonly Column<JobInList>[] = [
   {
-    head: 'File',
-    cell: (job) => <a href={`#/jobs/${job.id}`}>{jobName(job)}</a>,
+    head: 'Name',
+    cell: (job) => <Name job={job} />,
   },
   { head: 'Status', width: 9, phone: 'side', cell: (job) => <JobState job={job} /> },
   { head: 'Text', phone: 'hidden', cell: (job) => <Snippet job={job} /> },
@@ -38,6 +41,23 @@ export const COLUMNS: readonly Column<JobInList>[] = [
 /** The jobs of a list, each with a box. */
 export function JobsTable({ jobs, selection }: { jobs: readonly JobInList[]; selection: Selection }) {
   return <Table label="Jobs" rows={jobs} keyOf={({ id }) => id} columns={COLUMNS} selection={selection} />;
+}
+
+/** Nodes of an earlier release give no tags. */
+function Name({ job }: { job: JobInList }) {
+  const link = <a href={`#/jobs/${job.id}`}>{jobName(job)}</a>;
+  const { tags = [] } = job;
+  return tags.length === 0 ? link : <Tagged tags={tags}>{link}</Tagged>;
+}
+
+function Tagged({ tags, children }: { tags: readonly string[]; children: ReactNode }) {
+  const [filters] = useFilters();
+  return (
+    <div className="tagged">
+      {children}
+      <TagLinks tags={tags} filters={filters} />
+    </div>
+  );
 }
 
 function Snippet({ job: { error, text, warnings } }: { job: JobInList }) {

@@ -89,8 +89,8 @@ function Results({ asked }: { asked: Asked }) {
   );
 }
 
-function Result({ result: { job_id, filename, language, created_at, hits } }: { result: SearchResult }) {
-  const name = filename ?? job_id;
+function Result({ result: { job_id, title, filename, language, created_at, hits } }: { result: SearchResult }) {
+  const name = title || filename || job_id;
   return (
     <section className="card result" aria-label={name}>
       <div className="head">
