@@ -32,7 +32,7 @@ export function define(command: Command, io: Io): void {
     .option('--once', 'end when all files are done')
     .option('--interval <seconds>', 'between two looks at the folder, from 0.1', number, 10)
     .option('--parallel <number>', 'how many files at once, up to 8', wholeNumber, 3);
-  addCaptionOptions(addRequestOptions(command))
+  addCaptionOptions(addRequestOptions(command, ['--title']))
     .addHelpText('after', examples(typed(io.env)))
     .action(action<[string], WatchFlags>(io, watch));
 }

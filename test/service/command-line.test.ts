@@ -245,7 +245,7 @@ describe('verbatim jobs', () => {
       ids,
     );
     const [head, row, end] = table.split('\n');
-    assert.match(head!, /^job +status +plan +length +credits +created +file$/);
+    assert.match(head!, /^job +status +plan +length +credits +created +name$/);
     assert.match(row!, /^job_\w+ {2}completed {2}pro {3}0:00 {4}[\d.]+ +\S+Z {2}call\.wav$/);
     assert.equal(end, '');
     assert.match(more.stderr, /^More: --all, or --cursor \S+\n$/);
@@ -258,6 +258,19 @@ describe('verbatim jobs', () => {
     assert.equal(await outputOf(['jobs', 'metadata', id, METADATA]), `metadata of ${id}: ${METADATA}\n`);
     assert.equal(await outputOf(['jobs', 'metadata', id, 'null']), `metadata of ${id}: none\n`);
     assert.equal((await run(['jobs', 'metadata', id, '{'])).code, 2);
+  });
+
+  test('names a job, tags it, and lists it by a tag', async () => {
+    const names = ['--title', 'First call', '--tag', 'sales', '--tag', 'Zoë'];
+    const id = (await outputOf(['transcribe', wav, '-q', ...names])).trim();
+
+    assert.equal(await outputOf(['jobs', 'list', '--tag', 'Zoë', '-q']), `${id}\n`);
+    assert.match(await outputOf(['jobs', 'list', '--tag', 'sales']), /First call/);
+    assert.equal(await outputOf(['jobs', 'rename', id, 'Second call']), `title of ${id}: Second call\n`);
+    assert.match(await outputOf(['jobs', 'get', id]), /title\s+Second call\ntags\s+sales, Zoë\n/);
+    assert.equal(await outputOf(['jobs', 'tag', id, 'archive']), `tags of ${id}: archive\n`);
+    assert.equal(await outputOf(['jobs', 'tag', id]), `tags of ${id}: none\n`);
+    assert.equal(await outputOf(['jobs', 'rename', id]), `title of ${id}: none\n`);
   });
 
   test('shows, retries, cancels and deletes a job', async () => {

@@ -148,6 +148,12 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     const changed = await jobs.update(again.id, { metadata: { order: 43, nul: '\0' } });
     assert.equal(changed.metadataText, '{"order":43,"nul":"\\u0000"}');
     assert.equal((await jobs.update(again.id, { metadata: null })).metadata, null);
+    const named = await jobs.update(again.id, { title: 'Second call', tags: ['sales'] });
+    assert.deepEqual([named.title, named.tags], ['Second call', ['sales']]);
+    assert.deepEqual(
+      (await jobs.list({ tag: 'sales' })).data.map((job) => job.id),
+      [again.id],
+    );
     await jobs.delete(newest!.id);
     await assert.rejects(jobs.get(newest!.id), NotFoundError);
   });

@@ -11,6 +11,8 @@ export function describeJob(job: Job): Part[][] {
     ['status', state(job.status)],
     ['progress', job.status === 'processing' ? `${progress} %` : place === undefined ? null : `place ${place}`],
     ['error', error && `${error.type}: ${error.message}`],
+    ['title', job.title ?? null],
+    ['tags', job.tags?.join(', ') || null],
     ['file', audio.filename ?? audio.source],
     ['size', audio.size_bytes === null ? null : fileSize(audio.size_bytes)],
     ['length', audio.duration_seconds === null ? null : clockTime(audio.duration_seconds)],

@@ -27,6 +27,7 @@ type Filter = CsvListOptions & {
   after?: string;
   before?: string;
   query?: string;
+  tag?: string;
   metadata?: Record<string, string>;
 };
 type TranscriptOptions = CaptionFlags & { format: Format; original?: boolean; out?: string };
@@ -40,7 +41,8 @@ export function define(command: Command, io: Io): void {
     .addOption(new Option('--plan <plan>').choices(['lite', 'pro']))
     .option('--after <time>', 'created after this time: 2026-11-21, 1h, 7d …', time)
     .option('--before <time>', 'created before this time', time)
-    .option('--query <text>', 'with this text in the file name, or this id')
+    .option('--query <text>', 'with this text in the title or the file name, or this id')
+    .option('--tag <tag>', 'with this tag')
     .option('--metadata <key=value>', 'with this value in the metadata; up to 3 times', keyValue);
   addWebOption(addCsvOption(addListOptions(list)), () => 'jobs').action(action<[], Filter>(io, listJobs));
 
@@ -58,6 +60,18 @@ export function define(command: Command, io: Io): void {
     .argument('<job>')
     .argument('<json>', '', jsonText)
     .action(action<[string, string]>(io, changeMetadata));
+  command
+    .command('rename')
+    .description('give a job a title; without one, take it away')
+    .argument('<job>')
+    .argument('[title]')
+    .action(action<[string, string?]>(io, renameJob));
+  command
+    .command('tag')
+    .description('replace the tags of a job; without any, take all away')
+    .argument('<job>')
+    .argument('[tags...]')
+    .action(action<[string, string[]]>(io, tagJob));
   command
     .command('cancel')
     .description('end jobs that are queued or processing')
@@ -90,12 +104,13 @@ async function listJobs(session: Session, filter: Filter): Promise<void> {
     status: filter.status,
     plan: filter.plan,
     query: filter.query,
+    tag: filter.tag,
     metadata: filter.metadata,
     created_after: filter.after,
     created_before: filter.before,
   };
   await showCsvList(session, filter, client.jobs.list(query), {
-    head: ['job', 'status', 'plan', 'length', 'credits', 'created', 'file'],
+    head: ['job', 'status', 'plan', 'length', 'credits', 'created', 'name'],
     row: (job) => [
       job.id,
       state(job.status),
@@ -103,7 +118,7 @@ async function listJobs(session: Session, filter: Filter): Promise<void> {
       clockTime(job.audio.duration_seconds),
       credits(job.cost),
       job.created_at,
-      job.audio.filename ?? job.audio.source ?? '-',
+      job.title ?? job.audio.filename ?? job.audio.source ?? '-',
     ],
     id: ({ id }) => id,
     empty: 'No jobs.',
@@ -121,6 +136,20 @@ async function changeMetadata(session: Session, _options: object, id: string, te
   const client = await session.client();
   const job = await client.jobs.update(id, { metadata: parseExactly(text) as Job['metadata'] });
   const shown = `metadata of ${job.id}: ${job.metadataText ?? 'none'}`;
+  session.out.show({ json: session.answer(), ids: [job.id], lines: [[shown]] });
+}
+
+async function renameJob(session: Session, _options: object, id: string, title?: string): Promise<void> {
+  const client = await session.client();
+  const job = await client.jobs.update(id, { title: title || null });
+  const shown = `title of ${job.id}: ${job.title ?? 'none'}`;
+  session.out.show({ json: session.answer(), ids: [job.id], lines: [[shown]] });
+}
+
+async function tagJob(session: Session, _options: object, id: string, tags: string[]): Promise<void> {
+  const client = await session.client();
+  const job = await client.jobs.update(id, { tags });
+  const shown = `tags of ${job.id}: ${job.tags.join(', ') || 'none'}`;
   session.out.show({ json: session.answer(), ids: [job.id], lines: [[shown]] });
 }
 

@@ -18,6 +18,8 @@ export type RequestFlags = {
   prompt?: string;
   keyword?: string[];
   replace?: { from: string; to: string }[];
+  title?: string;
+  tag?: string[];
   metadata?: string;
   metadataFile?: string;
   deleteAfter?: number;
@@ -42,6 +44,8 @@ export function addRequestOptions(command: Command, leftOut: readonly string[] =
     option('--prompt <text>', 'context for the engine'),
     option('--keyword <word>', 'a word that the engine should know; repeatable').argParser(repeated),
     option('--replace <from=to>', 'a phrase of the text to replace; repeatable').argParser(replacement),
+    option('--title <text>', 'a name of your own for the job'),
+    option('--tag <tag>', 'a word of your own, by which jobs are listed; repeatable').argParser(repeated),
     option('--metadata <json>', 'comes back with the job and in its events').argParser(jsonText),
     option('--metadata-file <file>', 'the same from a file').conflicts('metadata'),
     option('--delete-after <seconds>', 'erase the job this long after its end').argParser(wholeNumber),
@@ -71,6 +75,8 @@ export function requestParams(flags: RequestFlags) {
     prompt: flags.prompt,
     keywords: flags.keyword,
     replacements: flags.replace,
+    title: flags.title,
+    tags: flags.tag,
     metadataText: readMetadata(flags),
     delete_after_seconds: flags.deleteAfter,
     webhook_url: flags.webhookUrl,

@@ -80,6 +80,8 @@ def test_a_job_is_found_followed_read_and_erased(service: Caller, audio: Path) -
     changed = service.call(lambda client: client.jobs.update(job_id, metadata=METADATA))
     assert changed["metadata"] == METADATA
     assert service.call(lambda client: client.jobs.update(job_id, metadata=None))["metadata"] is None
+    named = service.call(lambda client: client.jobs.update(job_id, title="First call", tags=["sales"]))
+    assert (named["title"], named["tags"], named["metadata"]) == ("First call", ["sales"], None)
     again = service.call(lambda client: client.jobs.retry(job_id, plan="lite"))
     assert service.call(lambda client: client.jobs.wait(again["id"]))["plan"] == "lite"
 

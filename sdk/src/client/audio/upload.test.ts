@@ -101,6 +101,7 @@ test('parameters become fields as the API reads them', async () => {
   await clientOf(server).jobs.create(AUDIO, {
     metadataText: '{"n": 12345678901234567890,\n "s": "\\u0000"}',
     keywords: ['Ada', 'Grace Hopper'],
+    tags: [],
     replacements: [{ from: 'a', to: 'b' }],
     diarize: true,
     speakers: 2,

@@ -31,7 +31,8 @@ export async function makeUpload(input: AudioInput, fields: JobFields, onUpload?
 function formFields(fields: JobFields): [string, string][] {
   return Object.entries(fields).flatMap(([name, value]): [string, string][] => {
     if (value === undefined) return [];
-    if (Array.isArray(value) && typeof value[0] === 'string') return value.map((each) => [name, each as string]);
+    if (Array.isArray(value) && value.every((each) => typeof each === 'string'))
+      return value.map((each) => [name, each]);
     return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
   });
 }

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Job,
         JobInList,
         NewShare,
+        PatchJobsIdBody,
         PatchJobsIdTranscriptBodySegmentsItem,
         Peaks,
         Plan,
@@ -122,13 +123,20 @@ class AsyncJobs:
         Jobs, newest first, without their segments.
 
         - `metadata={"order": "42"}`: jobs whose metadata has these values, at most three
-        - `query`: part of a file name, or the beginning of an id
+        - `tag`: jobs with this tag
+        - `query`: part of a title or file name, or the beginning of an id
         """
         return AsyncCsvPages(self._transport, get("/v1/jobs", **filters), options)
 
-    async def update(self, job_id: str, *, metadata: Any, options: RequestOptions | None = None) -> Job:
-        """Replaces the metadata with any JSON value of at most 4 KB; None removes it."""
-        return await self._transport.json(patch("/v1/jobs/{}", job_id, body={"metadata": metadata}), options)
+    async def update(
+        self, job_id: str, *, options: RequestOptions | None = None, **changes: Unpack[PatchJobsIdBody]
+    ) -> Job:
+        """
+        Changes `title`, `tags` or `metadata`, any JSON value of at most 4 KB; what is left out stays.
+
+        `title=None` and `metadata=None` remove them, `tags=[]` all tags.
+        """
+        return await self._transport.json(patch("/v1/jobs/{}", job_id, body=changes), options)
 
     async def cancel(self, job_id: str, *, options: RequestOptions | None = None) -> Job:
         """Ends a job without a transcript. Raises ConflictError when it has ended already."""
