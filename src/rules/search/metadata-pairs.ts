@@ -11,6 +11,7 @@ const TAG_KEY = '\u0001tag';
  * The pairs by which a job is found: the first strings, numbers and booleans at the top level of its metadata, as text.
  * Numbers are as they were written. Left out are keys and values that are long or that PostgreSQL cannot store.
  * @param metadata  JSON text; null for none
+ * @internal  for the test of the pairs without tags
  */
 export function metadataPairs(metadata: string | null): MetadataPair[] {
   if (metadata === null) return [];
