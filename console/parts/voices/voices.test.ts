@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { voiceOf, voicesOf } from './voices.ts';
+import { voiceOf, voicesOf, withMerges } from './voices.ts';
 
 const part = (start: number, end: number, voice: { speaker?: string | null; channel?: number } = {}) => ({
   start,
@@ -47,4 +47,15 @@ test('a speaker who was given a name has it', () => {
   const labels = [...voicesOf(parts, { A: 'Anna' }).values()].map(({ label }) => label);
 
   assert.deepEqual(labels, ['Anna', 'Speaker B', 'Anna, channel 1']);
+});
+
+test('a merged speaker is heard as the other one', () => {
+  const parts = [part(0, 2, { speaker: 'A' }), part(2, 3, { speaker: 'B' }), part(3, 4, { speaker: null })];
+
+  const voices = voicesOf(parts.map((each) => withMerges(each, { B: 'A' })));
+
+  assert.deepEqual(
+    [...voices.values()].map(({ label, speaker, seconds }) => [label, speaker, seconds]),
+    [['Speaker A', 'A', 3]],
+  );
 });

@@ -5,6 +5,8 @@ export type Voiced = { speaker?: string | null; channel?: number };
 export type Voice = {
   /** Of `voiceOf`. */
   id: string;
+  /** Its label in the transcript, or its name; null for a channel. */
+  speaker: string | null;
   label: string;
   /** 0 to 7. */
   color: number;
@@ -36,9 +38,24 @@ export function voicesOf(
     const known = voices.get(id);
     const seconds = Math.max(0, segment.end - segment.start);
     if (known) known.seconds += seconds;
-    else voices.set(id, { id, label: labelOf(segment, names), color: voices.size % VOICE_COLORS, seconds });
+    else {
+      const { speaker = null } = segment;
+      const color = voices.size % VOICE_COLORS;
+      voices.set(id, { id, speaker, label: labelOf(segment, names), color, seconds });
+    }
   }
   return voices;
+}
+
+/** A segment with the speaker as whom its own is shown. @param merges  as the transcript has them */
+export function withMerges<Part extends Voiced>(segment: Part, merges: Readonly<Record<string, string>>): Part {
+  const { speaker } = segment;
+  return speaker && Object.hasOwn(merges, speaker) ? { ...segment, speaker: merges[speaker]! } : segment;
+}
+
+/** The id of the element that shows a voice in the legend. */
+export function placeOf({ id }: Pick<Voice, 'id'>): string {
+  return `voice-${id}`;
 }
 
 /** Channels are counted from one, as viewers and captions count them. */

@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { Legend } from '../../../parts/voices/legend.tsx';
+import { lazyFrom, loadOnce } from '../../../router/lazy.tsx';
 import type { EditSession, SegmentEdit } from '../edit/edit-session.ts';
 import type { RowActions } from '../edit/row-actions.ts';
 import { FindBar } from '../find/find-bar.tsx';
@@ -18,6 +19,10 @@ import { TranscriptTools } from './transcript-tools.tsx';
 import type { ShownTranscript } from './use-transcript.ts';
 
 const DEFAULT_THRESHOLD = 0.5;
+const VoiceMenu = lazyFrom(
+  loadOnce(() => import('./voice-menu.tsx')),
+  (loaded) => loaded.VoiceMenu,
+);
 
 /** The transcript, which follows the sound: find, copy, edit, and a click that seeks. */
 export function TranscriptTab({
@@ -57,7 +62,16 @@ export function TranscriptTab({
         <TranscriptTools {...{ transcript, player }} isFollowing={spoken.isFollowing} onFollow={spoken.setFollowing} />
       </div>
       <div className="tools">
-        <Legend voices={[...voices.values()]} />
+        <Legend voices={[...voices.values()]}>
+          {(voice) =>
+            canEdit &&
+            voice.speaker !== null && (
+              <Suspense>
+                <VoiceMenu voice={voice} transcript={transcript} />
+              </Suspense>
+            )
+          }
+        </Legend>
         {hasConfidence && <Threshold value={threshold} onChange={setThreshold} />}
       </div>
       <KeyHint />

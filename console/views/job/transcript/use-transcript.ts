@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Job, Segment, Transcript } from '#sdk/wire.ts';
 import { api } from '../../../api/client.ts';
-import { type Voice, voiceOf, voicesOf } from '../../../parts/voices/voices.ts';
+import { type Voice, voiceOf, voicesOf, withMerges } from '../../../parts/voices/voices.ts';
 import { EditSession } from '../edit/edit-session.ts';
 import { indexWords, type WordIndex } from '../words/word-index.ts';
 
 /** A transcript as it is shown, with the edits made here. */
 export type ShownTranscript = {
+  /** The job's. */
+  id: string;
   /** As they were transcribed. */
   originals: readonly Segment[];
   /** As they are stored: where a text was edited, it has no words. */
@@ -14,8 +16,12 @@ export type ShownTranscript = {
   index: WordIndex;
   edits: EditSession;
   voices: ReadonlyMap<string, Voice>;
+  /** Speakers that are shown as another one, by their labels. */
+  merges: Readonly<Record<string, string>>;
   voiceAt(segment: number): Voice | null;
 };
+
+const NO_MERGES = {};
 
 /** The transcript of a completed job. @param stored  as the API gives it, with the edits of other readers */
 export function useTranscript(job: Pick<Job, 'id' | 'segments'>, stored: Transcript): ShownTranscript {
@@ -25,15 +31,19 @@ export function useTranscript(job: Pick<Job, 'id' | 'segments'>, stored: Transcr
   const texts = useSyncExternalStore(edits.subscribe, () => edits.stored);
   const segments = useMemo(() => originals.map((segment, at) => withText(segment, texts[at])), [originals, texts]);
   const index = useMemo(() => indexWords(segments), [segments]);
-  const voices = useMemo(() => voicesOf(originals, stored.speakers), [originals, stored.speakers]);
+  const { speakers, merged_speakers: merges = NO_MERGES } = stored;
+  const heard = useMemo(() => originals.map((segment) => withMerges(segment, merges)), [originals, merges]);
+  const voices = useMemo(() => voicesOf(heard, speakers), [heard, speakers]);
   useEffect(() => () => void edits.flush(), [edits]);
   return {
+    id,
     originals,
     segments,
     index,
     edits,
     voices,
-    voiceAt: (at) => voices.get(voiceOf(originals[at]!) ?? '') ?? null,
+    merges,
+    voiceAt: (at) => voices.get(voiceOf(heard[at]!) ?? '') ?? null,
   };
 }
 
