@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -100,13 +100,24 @@ function textOf({ segments }: Job): string {
     .join(' ');
 }
 
-async function make({ title, clips = [], sounds = [], filter, encode = [], extension = 'wav' }: HardFile) {
+async function make({ title, clips = [], sounds = [], made, filter, encode = [], extension = 'wav' }: HardFile) {
   const file = path.join(folder, `${title.replaceAll(/\W+/g, '-')}.${extension}`);
   const inputs = [
     ...clips.flatMap((clip: Clip) => ['-i', path.join(SPEECH, `${clip}.wav`)]),
     ...sounds.flatMap((sound) => ['-f', 'lavfi', '-i', sound]),
+    ...(made ? ['-f', 's16le', '-ar', '16000', '-ac', '1', '-i', await store(made(), `${file}.pcm`)] : []),
   ];
   const graph = filter ? ['-filter_complex', filter, '-map', '[out]'] : [];
   await run(findProgram(TEST_TOOLS, 'ffmpeg')!, ['-v', 'error', '-y', ...inputs, ...graph, ...encode, file]);
+  return file;
+}
+
+/** At half of full scale. */
+async function store(sound: Float64Array, file: string): Promise<string> {
+  const peak = sound.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  await writeFile(
+    file,
+    Int16Array.from(sound, (value) => (16_000 * value) / peak),
+  );
   return file;
 }

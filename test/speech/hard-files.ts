@@ -1,3 +1,5 @@
+import { humming, longVowel, sungVowel, violin } from './sounds.ts';
+
 /** The name of a clip in assets/speech, without its ending. */
 export type Clip = 'jfk' | 'librivox-0870' | 'librivox-0880' | 'librivox-0890' | 'librivox-0920' | 'librivox-0930';
 
@@ -5,6 +7,7 @@ export type Clip = 'jfk' | 'librivox-0870' | 'librivox-0880' | 'librivox-0890' |
  * A file that is hard to transcribe, and what a job has to give for it.
  * @property clips       the inputs of ffmpeg, in order, after which `sounds` follow
  * @property sounds      further inputs: sources of lavfi
+ * @property made        a further input, after these: samples between -1 and 1
  * @property filter      a filter graph with the output [out]; absent: the first input as it is
  * @property encode      further arguments of ffmpeg for the output
  * @property extension   of the file; wav by default
@@ -17,6 +20,7 @@ export type HardFile = {
   title: string;
   clips?: readonly Clip[];
   sounds?: readonly string[];
+  made?: () => Float64Array;
   filter?: string;
   encode?: readonly string[];
   extension?: string;
@@ -40,6 +44,18 @@ const under = (amplitude: string, sound: string): Pick<HardFile, 'sounds' | 'fil
 const SILENT = { says: [], warns: ['no_speech'] };
 const WITHOUT_PAUSES =
   'silenceremove=start_periods=1:start_threshold=-40dB:stop_periods=-1:stop_duration=0.05:stop_threshold=-38dB';
+
+/** Eighteen voices at once, none of them understood: each clip three times, backwards, at another speed and place. */
+function manyVoices(): Pick<HardFile, 'clips' | 'filter'> {
+  const clips: Clip[] = [...READING, 'jfk', ...READING, 'jfk', ...READING, 'jfk'];
+  const voices = clips.map((_, at) => {
+    const rate = [14_400, 17_600, 20_000, 12_800][(at + Math.floor(at / 6)) % 4]!;
+    const from = (1.7 * at) % 5;
+    return `[${at}]asetrate=${rate},aresample=16000,areverse,aloop=-1:size=200000,atrim=start=${from}:duration=12,asetpts=PTS-STARTPTS[v${at}]`;
+  });
+  const mix = `${clips.map((_, at) => `[v${at}]`).join('')}amix=inputs=${clips.length}:normalize=0,volume=0.3[out]`;
+  return { clips, filter: [...voices, mix].join(';') };
+}
 
 /** What people really send, made from the recordings of the project. */
 export const HARD_FILES: readonly HardFile[] = [
@@ -174,6 +190,19 @@ export const HARD_FILES: readonly HardFile[] = [
     title: 'a ringing tone of two frequencies',
     sounds: [wave('0.2*(sin(2765*t)+sin(3016*t))*lt(mod(t,6),2)', 12)],
     ...SILENT,
+  },
+  { title: 'a long "ah"', made: () => longVowel(10, 1), ...SILENT },
+  { title: 'a melody on one vowel', made: () => sungVowel(10, 3), ...SILENT },
+  { title: 'a tune that is hummed', made: () => humming(10, 4), ...SILENT },
+  { title: 'a violin', made: () => violin(10, 1), ...SILENT },
+  { title: 'many voices at once', ...manyVoices(), ...SILENT },
+  {
+    title: 'a sentence after a tune that is hummed',
+    ...clean('librivox-0930'),
+    made: () => humming(10, 4),
+    filter: '[1][0]concat=n=2:v=0:a=1[out]',
+    startsAt: [10.3],
+    errorsMax: 15,
   },
   { title: 'hiss of high frequencies', sounds: [noise('blue', 12, 0.01)], ...SILENT },
   { title: 'noise of 0.3 s', sounds: [noise('white', 0.3, 0.17)], ...SILENT },

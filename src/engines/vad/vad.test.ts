@@ -13,11 +13,15 @@ import { openVoiceDetector } from './vad.ts';
 const settings = { slots: 4, tools: TEST_TOOLS, log: openLog('silent') };
 const { signal } = new AbortController();
 
-/** A loud tone; in the given intervals, in seconds, what the test model detects as speech. */
+/**
+ * A loud tone; in the given intervals, in seconds, what the test model detects as speech, with two pitches that follow
+ * each other as syllables do.
+ */
 function audio(seconds: number, speech: [number, number][] = []): Pcm {
   return Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, at) => {
     const isSpeech = speech.some(([start, end]) => at >= start * SAMPLE_RATE && at < end * SAMPLE_RATE);
-    return 5000 * Math.sin(at / 3) + (isSpeech ? 3000 : 0);
+    const isLow = isSpeech && Math.floor((10 * at) / SAMPLE_RATE) % 2 === 1;
+    return 5000 * Math.sin(at / (isLow ? 9 : 3)) + (isSpeech ? 3000 : 0);
   });
 }
 
