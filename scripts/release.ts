@@ -31,6 +31,18 @@ const NEEDED: { part: string; command: [string, ...string[]]; advice: string }[]
     ? [
         { part: 'archive', command: ['apt-get', '--version'] as [string, string], advice: 'apt-get' },
         { part: 'archive', command: ['dpkg-deb', '--version'] as [string, string], advice: 'dpkg-deb' },
+        {
+          part: 'archive',
+          command: ['dpkg-source', '--version'] as [string, string],
+          advice: 'dpkg-source (dpkg-dev)',
+        },
+        {
+          part: 'archive',
+          command: ['make', '--version'] as [string, string],
+          advice: 'make and gcc (build-essential)',
+        },
+        { part: 'archive', command: ['nasm', '--version'] as [string, string], advice: 'nasm' },
+        { part: 'archive', command: ['xz', '--version'] as [string, string], advice: 'xz (xz-utils)' },
       ]
     : []),
 ];

@@ -32,7 +32,7 @@ export async function writeArchive(folder: string): Promise<void> {
     await buildServer(path.join(place, 'server'));
     await completeArchive(place, packages);
     fs.copyFileSync(path.join(place, 'sbom.cdx.json'), path.join(folder, `${NAME}.cdx.json`));
-    writeTarball(path.join(folder, `${NAME}.tar.gz`), scratch, [NAME]);
+    writeTarball(path.join(folder, `${NAME}.tar.xz`), scratch, [NAME]);
   } finally {
     fs.rmSync(scratch, { recursive: true });
   }

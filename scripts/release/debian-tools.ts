@@ -3,18 +3,21 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { download, STARTER } from '../../bin/prepare/unpack-tools.js';
+import { buildFfmpeg } from './build-ffmpeg.ts';
 
 /** A Debian package of which the archive has files. */
 export type DebianPackage = { name: string; version: string; architecture: string };
 
-const PACKAGES = ['ffmpeg', 'bubblewrap'];
+/** The library is ffmpeg's. */
+const PACKAGES = ['bubblewrap', 'zlib1g'];
 const PROGRAMS = ['ffmpeg', 'ffprobe', 'bwrap'];
 /** The system's C library: its loader, which starts each program, works only with parts of the same version. */
 const OF_SYSTEM = /^(ld-linux.*|lib(c|m|mvec|dl|pthread|rt|resolv|util|anl))\.so\.\d+$/;
 
 /**
- * Writes a folder for VERBATIM_TOOLS: ffmpeg and its sandbox with all their libraries, as the Debian of this machine
- * has them, for every system with the same or a newer C library. Only files that one of them loads.
+ * Writes a folder for VERBATIM_TOOLS: ffmpeg, built from its Debian source, and its sandbox with all their libraries,
+ * as the Debian of this machine has them, for every system with the same or a newer C library. Only files that one of
+ * them loads.
  * Resolves to the packages that the files come from; `licences/` has their texts.
  */
 export async function writeTools(folder: string): Promise<DebianPackage[]> {
@@ -22,6 +25,7 @@ export async function writeTools(folder: string): Promise<DebianPackage[]> {
   try {
     await download(PACKAGES, scratch, '/dev/null');
     const unpacked = unpackEach(path.join(scratch, 'cache/archives'), path.join(scratch, 'unpacked'));
+    await buildFfmpeg(scratch, unpacked);
     const files = copyFiles(unpacked, { scratch, folder });
     return files
       .map((file) => describe(path.relative(unpacked, file).split(path.sep)[0]!, unpacked, folder))

@@ -8,6 +8,7 @@ import { completeArchive } from '../../scripts/release/archive.ts';
 import { writeNpmPackages } from '../../scripts/release/npm-packages.ts';
 import { writePythonPackages } from '../../scripts/release/python-packages.ts';
 import { writeSums } from '../../scripts/release/sums.ts';
+import { writeTarball } from '../../scripts/release/tarball.ts';
 import { VERSION } from '../../src/platform/installation.ts';
 import { temporaryFolder } from '../fixtures/service.ts';
 import { type Registry, startRegistry } from './registry.ts';
@@ -21,6 +22,7 @@ const withPython = { skip: python ? false : 'PYTHON_SDK names no Python with hat
 // It is refused in a chroot, whose root is no mount point.
 const hasBubblewrap = spawnSync('bwrap', ['--unshare-net', '--dev-bind', '/', '/', 'true']).status === 0;
 const withBubblewrap = { skip: hasBubblewrap ? false : 'bubblewrap is not installed, or may not be used here' };
+const withXz = { skip: spawnSync('xz', ['--version']).status === 0 ? false : 'xz is not installed' };
 
 const SAMPLE = path.resolve(import.meta.dirname, '../../assets/speech/jfk.wav');
 const SPOKEN = /ask what you can do for your country/i;
@@ -55,6 +57,19 @@ test('a second release of the same sources has the same sums', async () => {
   for (const name of [...npmFiles, `verbatim-server-${VERSION}.cdx.json`])
     assert.ok(sums.includes(`  ${name}\n`), name);
   await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: place('release') });
+});
+
+test('an archive has the compression of its name, and the same bytes when it is made again', withXz, async () => {
+  fs.mkdirSync(place('packed'));
+  fs.writeFileSync(place('packed/text'), 'text');
+  const files = ['one.tar.xz', 'two.tar.xz'].map(place);
+  for (const file of files) writeTarball(file, folder, ['packed']);
+
+  const [one, two] = files.map((file) => fs.readFileSync(file));
+
+  assert.deepEqual([...one!.subarray(0, 6)], [0xfd, ...Buffer.from('7zXZ'), 0]);
+  assert.ok(one!.equals(two!));
+  assert.equal((await run('tar', ['-xOf', files[0]!, 'packed/text'])).stdout, 'text');
 });
 
 test('the bill of materials lists what the server depends on, and nothing of the console or for development', () => {
