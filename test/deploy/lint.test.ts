@@ -138,6 +138,6 @@ describe('the Helm chart', unless(HELM, 'HELM'), () => {
     assert.match(bare.output, /existingSecret/);
     assert.match(bare.output, /storageUrl/);
     assert.notEqual(numeric.status, 0);
-    assert.match(numeric.output, /settings\/MAX_UPLOAD_BYTES.*string/);
+    assert.match(numeric.output, /settings[/.]MAX_UPLOAD_BYTES.*string/);
   });
 });
