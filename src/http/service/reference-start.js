@@ -44,6 +44,43 @@ function samplesPlugin({ React }) {
   return { wrapComponents: { responses: withSamples } };
 }
 
+/** Names what has none, and takes controls out of other controls: for screen readers and the keyboard. */
+function accessPlugin({ React }) {
+  const create = React.createElement;
+
+  /** Sets the name of the fields in a component. @param nameOf  of the component's properties */
+  const withFieldNames = (nameOf) => (Component) => (props) => {
+    const container = React.useRef(null);
+    React.useLayoutEffect(() => {
+      for (const field of container.current.querySelectorAll('input, select, textarea')) {
+        if (field.labels.length === 0) field.setAttribute('aria-label', nameOf(props));
+      }
+    });
+    return create('div', { ref: container }, create(Component, props));
+  };
+  // The path stands in the button that opens the operation, which puts the link into the address of the page.
+  const withoutLink = (Path) => (props) => {
+    const getComponent = (name, ...rest) => (name === 'DeepLink' ? Text : props.getComponent(name, ...rest));
+    return create(Path, { ...props, getComponent });
+  };
+  const Text = ({ text }) => create('span', null, text);
+  const withText = (text) => (Icon) => (props) =>
+    create(React.Fragment, null, create(Icon, props), create('span', { className: 'unseen' }, text));
+  const nameByText = (Button) => (props) => create(Button, { ...props, 'aria-label': undefined });
+  const withScrolling = (Code) => (props) =>
+    create('div', { className: 'microlight', role: 'group', 'aria-label': 'Code', tabIndex: 0 }, create(Code, props));
+  return {
+    wrapComponents: {
+      JsonSchemaForm: withFieldNames(({ description }) => description),
+      RequestBodyEditor: withFieldNames(() => 'Request body'),
+      OperationSummaryPath: withoutLink,
+      CloseIcon: withText('Close'),
+      Button: nameByText,
+      SyntaxHighlighter: withScrolling,
+    },
+  };
+}
+
 // The dark theme of Swagger UI is a class.
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const applyTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -53,11 +90,12 @@ applyTheme();
 window.ui = window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
-  plugins: [samplesPlugin],
+  plugins: [samplesPlugin, accessPlugin],
   deepLinking: true,
   docExpansion: 'list',
   filter: true,
   displayRequestDuration: true,
+  syntaxHighlight: { theme: 'tomorrow-night' },
   // A key that was typed into the page is not stored.
   persistAuthorization: false,
   tryItOutEnabled: true,

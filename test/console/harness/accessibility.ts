@@ -21,10 +21,8 @@ const TEXT_PX = { standard: 16, fixed: 13 };
  * with text of twice the size, and for the keyboard. Each line begins with the mode. The page is left as it was.
  */
 export async function findAccessibilityProblems(page: Page, devtools: Devtools): Promise<string[]> {
-  const problems = [...(await axe(page, 'light', ALL_RULES)), ...(await findTabProblems(page, devtools))];
-  await page.emulateMedia({ colorScheme: 'dark' });
-  problems.push(...(await axe(page, 'dark', COLOUR_RULES)));
-  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
+  const problems = [...(await findRuleProblems(page)), ...(await findTabProblems(page, devtools))];
+  await page.emulateMedia({ forcedColors: 'active' });
   problems.push(...(await page.evaluate(findUnseenStates)), ...(await axe(page, 'forced colours', COLOUR_RULES)));
   await page.emulateMedia({ forcedColors: 'none' });
 
@@ -41,6 +39,15 @@ export async function findAccessibilityProblems(page: Page, devtools: Devtools):
   await page.locator('main:has(h1):not(:has(.loading))').waitFor();
   problems.push(...(await fit(page, '320 px')), ...(await axe(page, '320 px', LAYOUT_RULES)));
   await page.setViewportSize(before);
+  return problems;
+}
+
+/** The part of it that no window size and no key changes: the rules of axe, in light and dark. */
+export async function findRuleProblems(page: Page): Promise<string[]> {
+  const problems = await axe(page, 'light', ALL_RULES);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  problems.push(...(await axe(page, 'dark', COLOUR_RULES)));
+  await page.emulateMedia({ colorScheme: 'light' });
   return problems;
 }
 
