@@ -12,6 +12,8 @@ test('without fields, the plan is that of the account and the answer is synchron
     audioUrl: null,
     webhook: null,
     metadata: null,
+    title: null,
+    tags: [],
     language: null,
     wordTimes: false,
     options: {},
