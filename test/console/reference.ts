@@ -32,6 +32,9 @@ export const flows: Flow[] = [
       await page.locator('#operations-Balance-get_balance').waitFor({ state: 'detached' });
       await transcribe.click();
       await page.locator('[data-property-name="keywords"] input').first().waitFor();
+      const boxes = page.getByRole('checkbox', { name: 'Send empty value' });
+      const labels = await boxes.evaluateAll((found) => found.map((box) => (box as HTMLInputElement).labels!.length));
+      assert.ok(labels.length > 10 && labels.every((count) => count === 1), `${labels}`);
       await checkView('reference');
     },
   },

@@ -58,6 +58,12 @@ function accessPlugin({ React }) {
     });
     return create('div', { ref: container }, create(Component, props));
   };
+  // All of these boxes have one id, and all labels lead to the first of them: a label without it leads to the box in it.
+  const withOwnLabel = (Box) => (props) => {
+    const container = React.useRef(null);
+    React.useLayoutEffect(() => container.current.querySelector('label').removeAttribute('for'));
+    return create('div', { ref: container }, create(Box, props));
+  };
   // The path stands in the button that opens the operation, which puts the link into the address of the page.
   const withoutLink = (Path) => (props) => {
     const getComponent = (name, ...rest) => (name === 'DeepLink' ? Text : props.getComponent(name, ...rest));
@@ -73,6 +79,7 @@ function accessPlugin({ React }) {
     wrapComponents: {
       JsonSchemaForm: withFieldNames(({ description }) => description),
       RequestBodyEditor: withFieldNames(() => 'Request body'),
+      ParameterIncludeEmpty: withOwnLabel,
       OperationSummaryPath: withoutLink,
       CloseIcon: withText('Close'),
       Button: nameByText,
