@@ -262,6 +262,8 @@ ELSEWHERE = {
     "/admin/v1/operators",
     "/admin/v1/operators/{}",
     "/v1/realtime/client_secrets",
+    # For whoever has a link, without a key.
+    "/v1/shared/{}",
 }
 
 
