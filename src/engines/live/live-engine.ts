@@ -20,6 +20,7 @@ export type LivePartial = {
   stableWords: number;
 };
 
+/** Called each time that the words of the open segment changed. */
 export type OnPartial = (partial: LivePartial) => void;
 
 /** Decodes one segment of speech, from frames of 10 ms: 160 samples, 16,000 per second. */

@@ -39,6 +39,19 @@ test('the copy is gone when it could not be opened', async () => {
   assert.ok(!existsSync(copy));
 });
 
+for (const [holds, model] of [
+  ['no rate', Buffer.alloc(12)],
+  ['the rate twice', Buffer.concat([MODEL, MODEL])],
+] as const) {
+  test(`a file that holds ${holds} is not opened`, async () => {
+    await using folder = await openTestFolder();
+    const file = path.join(folder.path, 'model.onnx');
+    await writeFile(file, model);
+
+    assert.throws(() => openNarrowband(file, () => assert.fail('it was opened')), /not the voice detector/);
+  });
+}
+
 test('half the rate has the mean of each two samples', () => {
   assert.deepEqual([...halveRate(Float32Array.of(1, 3, -2, 2, 7))], [2, 0]);
 });

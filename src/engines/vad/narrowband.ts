@@ -11,6 +11,7 @@ const OTHER_RATE = int64(1);
  * Opens the network of Silero VAD for 8,000 samples per second. The file has one network per rate and picks the other
  * one where the rate is not 16,000: in a copy of the file, this number is another. The copy exists while it is opened.
  * @param open  given the path of the copy; it reads the file before it returns
+ * @throws Error  when the file does not hold the number once: its copy would be the same network, which hears nothing
  */
 export function openNarrowband<Opened>(model: string, open: (copy: string) => Opened): Opened {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'verbatim-vad-'));
@@ -23,10 +24,11 @@ export function openNarrowband<Opened>(model: string, open: (copy: string) => Op
   }
 }
 
-/** The pinned file holds the number once. */
 function withOtherRate(model: Buffer): Buffer {
   const at = model.indexOf(RATE);
-  if (at >= 0) OTHER_RATE.copy(model, at);
+  if (at < 0 || model.indexOf(RATE, at + 1) >= 0)
+    throw new Error('The file is not the voice detector that is expected.');
+  OTHER_RATE.copy(model, at);
   return model;
 }
 
