@@ -82,8 +82,8 @@ export function Page({
   );
 }
 
+/** The same element with and without something beside the title, which keeps the focus when that comes later. */
 function TitleRow({ beside, children }: { beside: ReactNode; children: ReactNode }) {
-  if (!beside) return children;
   return (
     <div className="title-row">
       {children}

@@ -47,6 +47,8 @@ const checkAll = (title: string, slot: 'key' | 'operator', list: typeof VIEWS): 
       // The address changes before the view does, which then focuses its title.
       await page.waitForFunction(() => document.activeElement?.matches('main h1'));
       await checkView(name);
+      // What came after the title, and the title itself when it changed, left the focus there.
+      assert.ok(await page.evaluate(() => document.activeElement?.matches('main h1')), `${name}: the focus`);
     }
   },
 });
