@@ -25,6 +25,7 @@ import './ui/action-button.tsx';
 import './ui/code/as-code.tsx';
 import './ui/button.tsx';
 import './ui/copy.tsx';
+import './ui/credits.tsx';
 import './ui/dialog.tsx';
 import './ui/field.tsx';
 import './app/filter-range.tsx';

@@ -1,5 +1,7 @@
 // To make one for each number would be a large part of the cost of a row that scrolls into view.
-const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const SMALL_NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
+const LEAST_SHOWN = 0.0001;
 
 /** Seconds as a clock shows them: 0:07.5, 12:04, 1:02:03. @param digits  decimals of a second */
 export function clockTime(seconds: number, digits = 0): string {
@@ -30,10 +32,11 @@ export function byteSize(bytes: number): string {
   return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Credits with at most three decimals; smaller amounts are shown as `< 0.001`. */
+/** Credits with at most two decimals, and with at most four below one credit; smaller amounts as `< 0.0001`. */
 export function credits(amount: number): string {
-  if (amount !== 0 && Math.abs(amount) < 0.001) return amount > 0 ? '<\u00a00.001' : '>\u00a0−0.001';
-  return NUMBER.format(amount);
+  const size = Math.abs(amount);
+  if (size > 0 && size < LEAST_SHOWN) return amount > 0 ? '<\u00a00.0001' : '>\u00a0−0.0001';
+  return (size < 1 ? SMALL_NUMBER : NUMBER).format(amount).replace('-', '−');
 }
 
 /** A path with a query; empty values are left out. */

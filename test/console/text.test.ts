@@ -34,7 +34,16 @@ test('figures are written for people', () => {
     [byteSize(987), byteSize(96_400), byteSize(999_600), byteSize(1.2e9)],
     ['987 B', '96.4 KB', '1.0 MB', '1.2 GB'],
   );
-  assert.deepEqual([credits(0), credits(0.0000333), credits(593.25)], ['0', '<\u00a00.001', '593.25']);
+  assert.deepEqual([0, 0.0000333, 0.0333, 0.12345, 1.6419, 593.25, -0.4, -12.345].map(credits), [
+    '0',
+    '<\u00a00.0001',
+    '0.0333',
+    '0.1235',
+    '1.64',
+    '593.25',
+    '−0.4',
+    '−12.35',
+  ]);
   assert.deepEqual([milliseconds(1.636175), milliseconds(47.25), milliseconds(null)], ['1.6 ms', '47 ms', '–']);
   assert.equal(withQuery('/v1/jobs', { status: 'failed', cursor: '', limit: null }), '/v1/jobs?status=failed');
 });

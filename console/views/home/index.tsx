@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import type { Balance, Usage } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount, useBalance } from '../../api/queries.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { clockTime, credits } from '../../text/format.ts';
+import { Credits } from '../../ui/credits.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Alerts } from './alerts.tsx';
@@ -75,7 +77,7 @@ function useUsage(bucket: 'hour' | 'day', spanMs: number) {
   });
 }
 
-function Figure({ value, note }: { value: string; note?: string | undefined }) {
+function Figure({ value, note }: { value: ReactNode; note?: string | undefined }) {
   return (
     <>
       <span className="figure">{value}</span>
@@ -91,7 +93,7 @@ function BalanceFigure({ balance, days }: { balance: Balance; days: Usage | unde
   const lasts =
     left !== null && left >= 0 && left < 1_000 ? `lasts about ${left} ${left === 1 ? 'day' : 'days'}` : null;
   const held = balance.held > 0 ? `${credits(balance.held)} held` : null;
-  return <Figure value={credits(balance.amount)} note={['credits', held, lasts].filter(Boolean).join(', ')} />;
+  return <Figure value={<Credits of={balance.amount} />} note={['credits', held, lasts].filter(Boolean).join(', ')} />;
 }
 
 function JobsFigure({ usage }: { usage: Usage }) {

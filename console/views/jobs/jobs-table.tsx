@@ -3,7 +3,8 @@ import type { JobInList } from '#sdk/wire.ts';
 import { useFilters } from '../../app/filters.tsx';
 import { JobState, jobName } from '../../parts/job-state.tsx';
 import { TagLinks } from '../../parts/tag-links.tsx';
-import { clockTime, credits } from '../../text/format.ts';
+import { clockTime } from '../../text/format.ts';
+import { Credits } from '../../ui/credits.tsx';
 import { type Column, type Selection, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -33,7 +34,7 @@ export const COLUMNS: readonly Column<JobInList>[] = [
     width: 5,
     isNumber: true,
     phone: 'hidden',
-    cell: ({ cost }) => (cost === null ? '–' : credits(cost)),
+    cell: ({ cost }) => <Credits of={cost} />,
   },
   { head: 'Created', width: 7, cell: (job) => <Time at={job.created_at} /> },
 ];

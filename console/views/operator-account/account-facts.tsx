@@ -4,6 +4,7 @@ import { operator } from '../../api/client.ts';
 import { numberOf, RequestForm, textOf } from '../../forms/request-form.tsx';
 import { credits } from '../../text/format.ts';
 import { Id } from '../../ui/copy.tsx';
+import { Credits } from '../../ui/credits.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -30,8 +31,8 @@ export function AccountFacts({ account, reload }: { account: Account; reload: ()
           rows={[
             ['Id', <Id key="id" value={account.id} />],
             ['Plan', account.plan],
-            ['Credits', balance.amount === null ? 'unlimited' : credits(balance.amount)],
-            ['Held for jobs', credits(balance.held)],
+            ['Credits', balance.amount === null ? 'unlimited' : <Credits key="credits" of={balance.amount} />],
+            ['Held for jobs', <Credits key="held" of={balance.held} />],
             ['Credits per minute', `lite ${credits(balance.rates.lite)}, pro ${credits(balance.rates.pro)}`],
             ['Created', <Time key="created" at={account.created_at} exact />],
             [
@@ -43,7 +44,7 @@ export function AccountFacts({ account, reload }: { account: Account; reload: ()
           ]}
         />
       </Section>
-      {balance.unlimited ? null : <Credits account={account} reload={reload} />}
+      {balance.unlimited ? null : <AddCredits account={account} reload={reload} />}
       <Section title="Change">
         <RequestForm
           key={`${account.name} ${account.plan}`}
@@ -61,7 +62,7 @@ export function AccountFacts({ account, reload }: { account: Account; reload: ()
   );
 }
 
-function Credits({ account, reload }: { account: Account; reload: () => Promise<void> }) {
+function AddCredits({ account, reload }: { account: Account; reload: () => Promise<void> }) {
   const queryClient = useQueryClient();
   const add = async (given: FormData) => {
     const amount = numberOf(given, 'amount') ?? 0;

@@ -2,7 +2,7 @@ import type { LedgerEntry } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { ListRows } from '../../parts/list-rows.tsx';
-import { credits } from '../../text/format.ts';
+import { Credits } from '../../ui/credits.tsx';
 import { Empty } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -10,9 +10,9 @@ import { Time } from '../../ui/time.tsx';
 const COLUMNS: Column<LedgerEntry>[] = [
   { head: 'Entry', width: 5, cell: ({ number }) => number },
   { head: 'Kind', width: 7, cell: ({ kind }) => kind },
-  { head: 'Amount', width: 7, cell: ({ amount }) => credits(amount), isNumber: true },
-  { head: 'Held', width: 6, cell: ({ held }) => credits(held), isNumber: true },
-  { head: 'Balance after', width: 8, cell: ({ balance }) => credits(balance.amount), isNumber: true },
+  { head: 'Amount', width: 7, cell: ({ amount }) => <Credits of={amount} isSigned />, isNumber: true },
+  { head: 'Held', width: 6, cell: ({ held }) => <Credits of={held} isSigned />, isNumber: true },
+  { head: 'Balance after', width: 8, cell: ({ balance }) => <Credits of={balance.amount} />, isNumber: true },
   { head: 'Job or note', cell: ({ job_id, note }) => (job_id ? <code>{job_id}</code> : (note ?? '–')) },
   { head: 'Time', width: 8, phone: 'side', cell: ({ created_at }) => <Time at={created_at} /> },
 ];

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { UsageRow } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
-import { clockTime, credits } from '../../text/format.ts';
+import { clockTime } from '../../text/format.ts';
+import { Credits } from '../../ui/credits.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -14,7 +15,7 @@ const COLUMNS: Column<UsageRow>[] = [
   { head: 'Canceled', cell: ({ canceled }) => canceled, isNumber: true },
   { head: 'Audio', cell: ({ audio_seconds }) => clockTime(audio_seconds), isNumber: true },
   { head: 'Charged', cell: ({ billed_seconds }) => clockTime(billed_seconds), isNumber: true },
-  { head: 'Credits', cell: ({ cost }) => credits(cost), isNumber: true },
+  { head: 'Credits', cell: ({ cost }) => <Credits of={cost} />, isNumber: true },
 ];
 
 /** Jobs, lengths and credits per day or month. */

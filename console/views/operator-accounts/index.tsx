@@ -6,8 +6,8 @@ import { Filters, FilterText, useFilters } from '../../app/filters.tsx';
 import { numberOf, RequestForm } from '../../forms/request-form.tsx';
 import { ListRows } from '../../parts/list-rows.tsx';
 import { navigate } from '../../router/address.ts';
-import { credits } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
+import { Credits } from '../../ui/credits.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -27,7 +27,7 @@ const COLUMNS: Column<Account>[] = [
   {
     head: 'Credits',
     width: 8,
-    cell: ({ balance }) => (balance.amount === null ? 'unlimited' : credits(balance.amount)),
+    cell: ({ balance }) => (balance.amount === null ? 'unlimited' : <Credits of={balance.amount} />),
     isNumber: true,
   },
   { head: 'Id', width: 19, phone: 'hidden', cell: ({ id }) => <code>{id}</code> },

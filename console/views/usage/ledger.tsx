@@ -3,10 +3,10 @@ import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { useBalance } from '../../api/queries.ts';
 import { ListRows } from '../../parts/list-rows.tsx';
-import { credits } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
+import { Credits } from '../../ui/credits.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { csvOf } from './csv.ts';
@@ -34,9 +34,9 @@ export function Ledger() {
           { head: 'Number', width: 5.5, isNumber: true, cell: ({ number }) => number },
           { head: 'Time', width: 8, cell: (entry) => <Time at={entry.created_at} /> },
           { head: 'Kind', width: 7, cell: ({ kind }) => kind },
-          { head: 'Amount', width: 7, isNumber: true, cell: ({ amount }) => signed(amount) },
-          { head: 'Held', width: 6, isNumber: true, cell: ({ held }) => signed(held) },
-          { head: 'Balance', width: 7, isNumber: true, cell: (entry) => credits(entry.balance.amount) },
+          { head: 'Amount', width: 7, isNumber: true, cell: ({ amount }) => <Credits of={amount} isSigned /> },
+          { head: 'Held', width: 6, isNumber: true, cell: ({ held }) => <Credits of={held} isSigned /> },
+          { head: 'Balance', width: 7, isNumber: true, cell: (entry) => <Credits of={entry.balance.amount} /> },
           { head: 'Job or note', cell: (entry) => <About entry={entry} /> },
         ]}
         empty={<NoEntries isUnlimited={balance?.unlimited ?? false} />}
@@ -57,10 +57,6 @@ function About({ entry: { job_id, note } }: { entry: LedgerEntry }) {
       {note && <span> {note}</span>}
     </>
   );
-}
-
-function signed(amount: number): string {
-  return amount > 0 ? `+${credits(amount)}` : credits(amount).replace('-', '−');
 }
 
 async function downloadCsv(): Promise<void> {

@@ -8,11 +8,12 @@ import { TimeChart } from '../../charts/lazy-time-chart.ts';
 import type { ChartTone } from '../../charts/time-chart.tsx';
 import { preferences } from '../../session/preferences.ts';
 import { useStore } from '../../session/store.ts';
-import { clockTime, credits } from '../../text/format.ts';
+import { clockTime } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { calendarDate, calendarHead, exactTime } from '../../text/times.ts';
 import { Button } from '../../ui/button.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
+import { Credits } from '../../ui/credits.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { Empty, Loading, Query } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
@@ -91,7 +92,7 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
             ['Jobs', `${total(({ jobs }) => jobs)}, ${total(({ failed }) => failed)} failed`],
             ['Audio', clockTime(total((row) => row.audio_seconds))],
             ['Charged', clockTime(total((row) => row.billed_seconds))],
-            ['Credits', credits(total(({ cost }) => cost))],
+            ['Credits', <Credits key="credits" of={total(({ cost }) => cost)} />],
           ]}
         />
       </Section>
@@ -123,7 +124,7 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
           { head: 'Canceled', isNumber: true, cell: ({ canceled }) => canceled },
           { head: 'Audio', isNumber: true, cell: (row) => clockTime(row.audio_seconds) },
           { head: 'Charged', isNumber: true, cell: (row) => clockTime(row.billed_seconds) },
-          { head: 'Credits', isNumber: true, cell: ({ cost }) => credits(cost) },
+          { head: 'Credits', isNumber: true, cell: ({ cost }) => <Credits of={cost} /> },
         ]}
       />
       <Button onClick={() => saveFile('usage.csv', usageCsv(rows, nameOf))}>Download as CSV</Button>

@@ -1,7 +1,8 @@
 import type { Job } from '#sdk/wire.ts';
-import { byteSize, clockTime, credits } from '../../../text/format.ts';
+import { byteSize, clockTime } from '../../../text/format.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { Id } from '../../../ui/copy.tsx';
+import { Credits } from '../../../ui/credits.tsx';
 import { Facts, Section } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
 
@@ -21,7 +22,14 @@ export function DetailsTab({ job }: { job: Details }) {
             ['Model', job.model],
             ['Language', job.language],
             ['Translated to', job.translated_to],
-            ['Cost', job.cost !== null && `${credits(job.cost)} credits`],
+            [
+              'Cost',
+              job.cost !== null && (
+                <span key="cost">
+                  <Credits of={job.cost} /> credits
+                </span>
+              ),
+            ],
             ['Speed', speedOf(job)],
             ['Created', <Time key="created" at={job.created_at} exact />],
             ['Started', job.started_at && <Time key="started" at={job.started_at} exact />],
