@@ -7,6 +7,8 @@ export type ShownProblem = {
   /** Of the API; null where no answer of it came. */
   type: string | null;
   requestId: string | null;
+  /** The field of the request that is wrong; null where the API names none. */
+  param: string | null;
   /** Whether the service failed, and its operator should look. */
   isOfService: boolean;
   /** Whole seconds that the API asks to wait; null where it does not. */
@@ -18,11 +20,11 @@ export type ShownProblem = {
  * they are logged.
  */
 export function problemOf(error: unknown): ShownProblem {
-  const shown = { type: null, requestId: null, isOfService: false, retryAfterSeconds: null };
+  const shown = { type: null, requestId: null, param: null, isOfService: false, retryAfterSeconds: null };
   if (error instanceof ApiError) {
-    const { message, type, requestId, retryAfterMs } = error;
+    const { message, type, requestId, param, retryAfterMs } = error;
     const retryAfterSeconds = retryAfterMs === null ? null : Math.max(1, Math.ceil(retryAfterMs / 1_000));
-    return { message, type, requestId, isOfService: error.status >= 500, retryAfterSeconds };
+    return { message, type, requestId, param: param ?? null, isOfService: error.status >= 500, retryAfterSeconds };
   }
   if (isUnreachable(error)) {
     return { ...shown, message: 'Cannot reach the service. Check that it is running, then try again.' };

@@ -1,6 +1,8 @@
 import { type ReactNode, type SubmitEvent, useState } from 'react';
 import { VerbatimError } from '#sdk/client/index.ts';
+import { problemOf } from '../api/problem.ts';
 import { Button } from '../ui/button.tsx';
+import { WrongFieldContext } from '../ui/field.tsx';
 import { Problem } from '../ui/state.tsx';
 
 // A form that ends in a request.
@@ -13,6 +15,7 @@ export function RequestForm({
   submitLabel,
   look = 'primary',
   isDisabled = false,
+  isPlain = false,
   send,
   children,
 }: {
@@ -21,28 +24,32 @@ export function RequestForm({
   submitLabel: ReactNode;
   look?: 'primary' | 'danger' | 'plain';
   isDisabled?: boolean;
-  /** The request. What it throws is shown in the form, whose fields stay as they are. */
+  /** For people who need not know the API: an error is its sentence alone. */
+  isPlain?: boolean;
+  /** The request. What it throws is shown in the form, under the field that is wrong; the fields stay as they are. */
   send: (given: FormData) => Promise<unknown>;
   children?: ReactNode;
 }) {
-  const [state, setState] = useState<{ isBusy: boolean; error: unknown }>({ isBusy: false, error: null });
-  const submit = async (given: FormData) => {
-    setState({ isBusy: true, error: null });
+  const [state, setState] = useState<FormState>(IDLE);
+  const submit = async (form: HTMLFormElement) => {
+    setState({ ...IDLE, isBusy: true });
     try {
-      await send(given);
-      setState({ isBusy: false, error: null });
+      await send(new FormData(form));
+      setState(IDLE);
     } catch (error) {
-      setState({ isBusy: false, error });
+      const wrong = wrongFieldOf(error, form);
+      setState({ isBusy: false, error, wrong });
+      if (wrong) form.querySelector<HTMLElement>(`[name="${wrong.name}"]`)!.focus();
     }
   };
   const onSubmit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (!state.isBusy) void submit(new FormData(event.currentTarget));
+    if (!state.isBusy) void submit(event.currentTarget);
   };
   return (
     <form aria-label={label} onSubmit={onSubmit}>
-      {children}
-      {state.error !== null && <Problem error={state.error} />}
+      <WrongFieldContext value={state.wrong}>{children}</WrongFieldContext>
+      {state.error !== null && state.wrong === null && <Problem error={state.error} isPlain={isPlain} />}
       <div className="actions">
         <Button type="submit" look={look} disabled={isDisabled} isBusy={state.isBusy}>
           {submitLabel}
@@ -50,6 +57,18 @@ export function RequestForm({
       </div>
     </form>
   );
+}
+
+type FormState = { isBusy: boolean; error: unknown; wrong: { name: string; message: string } | null };
+
+const IDLE: FormState = { isBusy: false, error: null, wrong: null };
+
+/** The field of the form that the API says is wrong; null where it names none. */
+function wrongFieldOf(error: unknown, form: HTMLFormElement): FormState['wrong'] {
+  const { param, message } = problemOf(error);
+  return param !== null && /^\w+$/.test(param) && form.querySelector(`[name="${param}"]`)
+    ? { name: param, message }
+    : null;
 }
 
 /** A text of a form; null when it is empty. */

@@ -11,17 +11,19 @@ import { Problem } from './state.tsx';
 type ActionProps = Omit<ButtonProps, 'onClick'> & {
   /** The request; an error that it throws is shown under the button. */
   act: () => Promise<unknown>;
+  /** For people who need not know the API: an error is its sentence alone. */
+  isPlain?: boolean;
 };
 
 /** A button for a request. It cannot be pressed again while the request runs. */
-export function ActionButton({ act, disabled, children, ...rest }: ActionProps) {
+export function ActionButton({ act, disabled, isPlain, children, ...rest }: ActionProps) {
   const { isBusy, error, run } = useAction(act);
   return (
     <span className="action">
       <Button {...rest} disabled={disabled} isBusy={isBusy} onClick={run}>
         {children}
       </Button>
-      {error !== null && <Problem error={error} />}
+      {error !== null && <Problem error={error} isPlain={isPlain} />}
     </span>
   );
 }
@@ -32,6 +34,7 @@ export function ConfirmButton({
   confirm,
   text,
   act,
+  isPlain,
   children,
   ...rest
 }: ActionProps & {
@@ -58,7 +61,7 @@ export function ConfirmButton({
       </Button>
       <Dialog isOpen={isOpen} title={title} onClose={close}>
         {text && <p>{text}</p>}
-        {error !== null && <Problem error={error} />}
+        {error !== null && <Problem error={error} isPlain={isPlain} />}
         <div className="actions">
           <Button look="danger" isBusy={isBusy} onClick={run}>
             {confirm}

@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ComponentProps, createContext, type ReactNode, use, useId } from 'react';
 
 // Form fields: a label, a control, a hint and an error that screen readers connect with the control.
 //
@@ -7,15 +7,18 @@ import { type ComponentProps, type ReactNode, useId } from 'react';
 //   <SelectField label="Plan" name="plan" options={[['pro', 'Pro'], …]} />
 //   <CheckField label="Speakers" name="diarize" />
 
+/** Of the form around: the field that the answer to its request found wrong, and the sentence that stands under it. */
+export const WrongFieldContext = createContext<{ name: string; message: string } | null>(null);
+
 type Labelled = { label: ReactNode; hint?: ReactNode; error?: ReactNode };
 
 export function TextField({ label, hint, error, ...rest }: Labelled & ComponentProps<'input'>) {
-  const { ids, frame } = useFrame({ label, hint, error });
+  const { ids, frame } = useFrame({ label, hint, error }, rest.name);
   return frame(<input {...ids} {...rest} />);
 }
 
 export function TextArea({ label, hint, error, ...rest }: Labelled & ComponentProps<'textarea'>) {
-  const { ids, frame } = useFrame({ label, hint, error });
+  const { ids, frame } = useFrame({ label, hint, error }, rest.name);
   return frame(<textarea {...ids} spellCheck={false} {...rest} />);
 }
 
@@ -26,7 +29,7 @@ export function SelectField({
   options,
   ...rest
 }: Labelled & ComponentProps<'select'> & { options: readonly (readonly [value: string, label: string])[] }) {
-  const { ids, frame } = useFrame({ label, hint, error });
+  const { ids, frame } = useFrame({ label, hint, error }, rest.name);
   return frame(
     <select {...ids} {...rest}>
       {options.map(([value, text]) => (
@@ -51,8 +54,11 @@ export function CheckField({ label, hint, ...rest }: Omit<Labelled, 'error'> & C
   );
 }
 
-function useFrame({ label, hint, error }: Labelled) {
+function useFrame({ label, hint, error: ownError }: Labelled, name: string | undefined) {
   const id = useId();
+  const wrong = use(WrongFieldContext);
+  const answered = wrong !== null && wrong.name === name ? wrong.message : null;
+  const error = ownError ?? answered;
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   const ids = { id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined };
   const frame = (control: ReactNode) => (
@@ -61,7 +67,7 @@ function useFrame({ label, hint, error }: Labelled) {
       {control}
       {hint && <small id={`${id}-hint`}>{hint}</small>}
       {error && (
-        <small id={`${id}-error`} className="wrong">
+        <small id={`${id}-error`} className="wrong" role={answered ? 'alert' : undefined}>
           {error}
         </small>
       )}

@@ -49,15 +49,24 @@ export function Loading() {
  * An error, with its type and the request id for whoever uses the API or reports the error. Whoever is about to sign in
  * sees the sentence alone, unless the service failed.
  * @param retry  absent: no button
+ * @param isPlain  the sentence alone for whoever is signed in, too
  */
-export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Problem({
+  error,
+  retry,
+  isPlain = false,
+}: {
+  error: unknown;
+  retry?: () => void;
+  isPlain?: boolean | undefined;
+}) {
   const { message, type, requestId, isOfService, retryAfterSeconds } = problemOf(error);
   const { account, admin } = useStore(session);
   const seconds = useCountdown(error, retryAfterSeconds, retry);
   return (
     <div className="notice problem" role="alert">
       <p>{message}</p>
-      {(type || requestId) && (account || admin || isOfService) && (
+      {(type || requestId) && (((account || admin) && !isPlain) || isOfService) && (
         <p className="details">
           {type && <code>{type}</code>} {requestId && <code>{requestId}</code>}
         </p>

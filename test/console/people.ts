@@ -92,6 +92,14 @@ export const flows: Flow[] = [
       await page.getByRole('cell', { name: 'Vera', exact: true }).waitFor({ state: 'detached' });
 
       await page.getByRole('button', { name: 'Change the password' }).click();
+      const form = page.getByRole('form', { name: 'Your password' });
+      await form.getByLabel('Current password').fill('not the password');
+      await form.getByLabel('New password').fill('a wholly new password');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByRole('alert').waitFor();
+      assert.equal(await form.getByRole('alert').textContent(), 'The current password is wrong.');
+      assert.equal(await form.getByLabel('Current password').getAttribute('aria-invalid'), 'true');
+      await checkView('wrong-current-password');
       await page.getByLabel('Current password').fill(PASSWORD);
       await page.getByLabel('New password').fill('a wholly new password');
       await page.getByRole('button', { name: 'Save' }).click();

@@ -26,6 +26,7 @@ export function InvitationList() {
       width: 6.5,
       cell: (invitation) => (
         <ActionButton
+          isPlain
           look="quiet"
           act={() => withdraw(invitation)}
           aria-label={`Withdraw the invitation ${invitation.email ? `for ${invitation.email}` : `of a ${invitation.role}`}`}

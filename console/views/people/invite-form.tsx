@@ -11,7 +11,7 @@ export function InviteForm({ onMade }: { onMade: (invitation: NewInvitation) => 
     await onMade(await people.invite({ role: given.get('role') as Role, ...(email && { email }) }));
   };
   return (
-    <RequestForm label="Invite" submitLabel="Create a link" send={send}>
+    <RequestForm isPlain label="Invite" submitLabel="Create a link" send={send}>
       <SelectField label="Role" name="role" options={ROLES} defaultValue="member" hint={ROLE_HINT} />
       <TextField
         label="Email"

@@ -33,12 +33,18 @@ export function Own({ own }: { own: Me }) {
         {own.has_password && <Button onClick={() => setOpened('password')}>Change the password</Button>}
       </div>
       <Dialog isOpen={opened === 'name'} title="Your name" onClose={() => setOpened(null)}>
-        <RequestForm label="Your name" submitLabel="Save" send={(given) => change(given, 'Your name is changed.')}>
+        <RequestForm
+          isPlain
+          label="Your name"
+          submitLabel="Save"
+          send={(given) => change(given, 'Your name is changed.')}
+        >
           <TextField label="Name" name="name" defaultValue={own.name} maxLength={200} required autoComplete="name" />
         </RequestForm>
       </Dialog>
       <Dialog isOpen={opened === 'password'} title="Your password" onClose={() => setOpened(null)}>
         <RequestForm
+          isPlain
           label="Your password"
           submitLabel="Save"
           send={(given) => change(given, 'Your password is changed; other sessions have ended.')}

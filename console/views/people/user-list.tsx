@@ -82,6 +82,7 @@ function columns({ own, changeRole, remove }: Actions): Column<User>[] {
     if (!isOwner && !isSelf) return null;
     return (
       <ConfirmButton
+        isPlain
         look="quiet"
         className="danger"
         title={isSelf ? 'Leave the account?' : `Remove ${user.name}?`}

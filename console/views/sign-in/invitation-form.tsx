@@ -57,7 +57,7 @@ function JoinOr({ token, email, children }: { token: string; email: string | nul
           {email !== null && email !== own.email ? (
             <p>The invitation is for {email}.</p>
           ) : (
-            <ActionButton look="primary" act={async () => enter(await signIn.join(token))}>
+            <ActionButton look="primary" isPlain act={async () => enter(await signIn.join(token))}>
               Join as {own.name}
             </ActionButton>
           )}
@@ -75,6 +75,7 @@ function Accept({ token, email, look }: { token: string; email: string | null; l
   return (
     <>
       <RequestForm
+        isPlain
         label="Accept the invitation"
         submitLabel={isKnown ? 'Sign in and join' : 'Join'}
         look={look}

@@ -25,7 +25,13 @@ export function KeyForm() {
   };
   return (
     <>
-      <RequestForm label="Sign in with an API key" submitLabel="Sign in with the key" look="plain" send={submit}>
+      <RequestForm
+        isPlain
+        label="Sign in with an API key"
+        submitLabel="Sign in with the key"
+        look="plain"
+        send={submit}
+      >
         <TextField
           label="API key or operator's token"
           name="secret"

@@ -26,6 +26,7 @@ export function enter(account: AccountSession): void {
 export function PasswordForm({ isFirst }: { isFirst: boolean }) {
   return (
     <RequestForm
+      isPlain
       label="Sign in"
       submitLabel="Sign in"
       look={isFirst ? 'primary' : 'plain'}

@@ -21,6 +21,7 @@ export function SetupForm({ token, ways }: { token: string | null; ways: WaysToS
     >
       <Ways ways={ways} token={{ setup: token }}>
         <RequestForm
+          isPlain
           label="First user"
           submitLabel="Create the account"
           look={ways.oidc ? 'plain' : 'primary'}

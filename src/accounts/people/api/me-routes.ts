@@ -168,7 +168,7 @@ async function requireOwnSession(
 }
 
 function wrongCurrent(): ApiError {
-  return new ApiError('invalid_request', 'current_password is not your password.', { param: 'current_password' });
+  return new ApiError('invalid_request', 'The current password is wrong.', { param: 'current_password' });
 }
 
 function sessionEnded(): ApiError {
