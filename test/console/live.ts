@@ -43,6 +43,8 @@ export const flows: Flow[] = [
       await page.getByLabel('Plan').selectOption('lite');
       await page.getByText('Keywords and context').click();
       await page.getByLabel('Keywords').fill('hello\nworld');
+      await page.getByLabel('Title').fill('Stand-up');
+      await page.getByLabel('Tags').fill('daily, board ,');
       await checkView('live-start');
 
       await page.getByRole('button', { name: 'Start' }).click();
@@ -61,6 +63,7 @@ export const flows: Flow[] = [
 
       const job = await api.jobs.get(id);
       assert.deepEqual([job.status, job.plan, job.options.keywords], ['completed', 'lite', ['hello', 'world']]);
+      assert.deepEqual([job.title, job.tags], ['Stand-up', ['daily', 'board']]);
       assert.equal(await shownText(page), job.text);
       assert.ok(job.text!.includes(SPOKEN));
       await page.getByRole('button', { name: 'Copy the text' }).click();

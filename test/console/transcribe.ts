@@ -42,6 +42,8 @@ export const flows: Flow[] = [
       await page.getByLabel('Metadata').fill('{ "order": 12345678901234567890 }');
       await page.getByText('33 of 4096 bytes').waitFor();
       await page.getByLabel('Replacements').fill('world = planet');
+      await page.getByLabel('Title').fill('שיחה');
+      await page.getByLabel('Tags').fill('board, 2026,');
       await page.getByLabel('Times of words').check();
       // The engine of these plans has neither.
       assert.equal(await page.locator('input[name=translate], input[name=diarize]').count(), 0);
@@ -56,6 +58,7 @@ export const flows: Flow[] = [
         [job.plan, job.text, job.metadataText, job.options.timestamps],
         ['lite', 'hello planet', '{ "order": 12345678901234567890 }', 'word'],
       );
+      assert.deepEqual([job.title, job.tags], ['שיחה', ['board', '2026']]);
       const row = page.locator('tr', { hasText: '2.wav' });
       const saving = page.waitForEvent('download');
       await row.getByRole('button', { name: 'srt' }).click();

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { LiveParams } from '#sdk/client/index.ts';
 import { useAccount, usePlanModel } from '../../api/queries.ts';
+import { listOf, NameFields } from '../../parts/name-fields.tsx';
 import { useStore } from '../../session/store.ts';
 import { Button } from '../../ui/button.tsx';
 import { AsCode } from '../../ui/code/as-code.tsx';
@@ -92,6 +93,7 @@ function Options({ plan }: { plan: string | undefined }) {
           placeholder="en"
           hint="Empty: detected, if the model supports it."
         />
+        <NameFields unnamed="the id of the job" />
       </div>
       {(can('keywords') || can('prompt')) && (
         <details>
@@ -112,11 +114,10 @@ function Options({ plan }: { plan: string | undefined }) {
 
 function paramsOf(form: FormData): LiveParams {
   const text = (name: string) => String(form.get(name) ?? '').trim();
-  const keywords = text('keywords')
-    .split(/[,\n]/)
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
+  const [keywords, tags] = [listOf(text('keywords')), listOf(text('tags'))];
   return {
+    ...(text('title') && { title: text('title') }),
+    ...(tags.length > 0 && { tags }),
     ...(text('plan') && { plan: text('plan') as 'lite' | 'pro' }),
     ...(text('language') && { language: text('language') }),
     ...(text('prompt') && { prompt: text('prompt') }),

@@ -1,4 +1,5 @@
 import { useAccount, usePlanModel } from '../../api/queries.ts';
+import { NameFields } from '../../parts/name-fields.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { checkMetadata, type OptionValues } from './options.ts';
 
@@ -33,6 +34,7 @@ export function JobOptions({ values }: { values: OptionValues }) {
           hint={languages ? `Empty: detected. ${shortList(languages)}` : 'Empty: detected, if the model supports it.'}
         />
         <SelectField label="Keep the job for" name="delete_after_seconds" options={LIFETIMES} />
+        <NameFields unnamed="the name of the file" />
       </div>
       <FeatureFields can={can} />
       {values['diarize'] === 'on' && can('diarize') && (

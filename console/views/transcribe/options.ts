@@ -1,4 +1,5 @@
 import type { TranscribeParams } from '#sdk/client/index.ts';
+import { listOf } from '../../parts/name-fields.tsx';
 
 /** The fields of the form, by name, as the user wrote them. */
 export type OptionValues = Record<string, string>;
@@ -13,7 +14,10 @@ export function paramsOf(values: OptionValues): TranscribeParams {
   const diarize = isOn('diarize');
   const { problem } = checkMetadata(values['metadata'] ?? '');
   if (problem) throw new Error(`Metadata: ${problem}`);
+  const list = (name: string) => (text(name) === undefined ? undefined : listOf(text(name)!));
   return withoutUndefined({
+    title: text('title'),
+    tags: list('tags'),
     plan: text('plan'),
     language: text('language'),
     timestamps: isOn('words') && 'word',
@@ -25,7 +29,7 @@ export function paramsOf(values: OptionValues): TranscribeParams {
     audio_track: text('audio_track'),
     translate_to: isOn('translate') && 'en',
     prompt: text('prompt'),
-    keywords: listOf(text('keywords')),
+    keywords: list('keywords'),
     replacements: replacementsOf(text('replacements')),
     delete_after_seconds: number('delete_after_seconds'),
     metadataText: text('metadata'),
@@ -35,7 +39,7 @@ export function paramsOf(values: OptionValues): TranscribeParams {
 /** The same as the fields of a form for curl. */
 export function formFieldsOf({ metadataText, ...params }: TranscribeParams): [string, string][] {
   const fields = Object.entries(params).flatMap(([name, value]): [string, string][] => {
-    if (name === 'keywords') return (value as string[]).map((word) => [name, word]);
+    if (name === 'keywords' || name === 'tags') return (value as string[]).map((word) => [name, word]);
     return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
   });
   return [...fields, ...(metadataText ? [['metadata', metadataText] as [string, string]] : []), ['async', 'true']];
@@ -53,12 +57,6 @@ export function checkMetadata(text: string): { bytes: number; problem: string | 
   } catch (error) {
     return { bytes, problem: `That is not JSON: ${(error as Error).message}` };
   }
-}
-
-/** Words, separated by commas or lines. */
-function listOf(text: string | undefined): string[] | undefined {
-  const words = text?.split(/[,\n]/).map((word) => word.trim());
-  return words?.filter((word) => word !== '');
 }
 
 /** A line for each: `cooper netties = Kubernetes`. */
