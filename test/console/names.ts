@@ -92,4 +92,34 @@ export const flows: Flow[] = [
       }
     },
   },
+  {
+    title: 'a name or a text that is read from the right loses its end, not its beginning, where it is cut',
+    async run({ page, account, open, checkView }) {
+      const { key, api } = await account();
+      const hebrew = 'פגישת צוות ראשון בבוקר, סיכום והחלטות חשובות מאוד לכל מי שהיה שם ולכל מי שלא היה';
+      const { id } = await api.transcribe(toneFile('hello'), { title: hebrew, tags: ['לקוחות', 'a'.repeat(60)] });
+      await api.transcribe(toneFile('hello', `${hebrew}.wav`), { replacements: [{ from: 'hello', to: hebrew }] });
+      await open(key, '/jobs');
+      const rows = page.getByRole('table', { name: 'Jobs' }).locator('[data-row]');
+      await rows.nth(1).waitFor();
+
+      for (const shown of [
+        rows.nth(0).getByRole('link'),
+        rows.locator(`[href="#/jobs/${id}"]`),
+        rows.locator('.snippet'),
+      ]) {
+        const found = await shown.first().evaluate((element) => {
+          const { direction, overflow, textOverflow } = getComputedStyle(element);
+          return { direction, overflow, textOverflow, isCut: element.scrollWidth > element.clientWidth };
+        });
+        assert.deepEqual(found, { direction: 'rtl', overflow: 'hidden', textOverflow: 'ellipsis', isCut: true });
+      }
+      const tag = rows.getByRole('link', { name: 'לקוחות' });
+      assert.ok((await tag.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)) <= 0);
+      await checkView('jobs-rtl');
+      await open(key, `/jobs/${id}`);
+      assert.equal(await page.locator('h1 bdi').textContent(), hebrew);
+      await checkView('job-rtl');
+    },
+  },
 ];

@@ -90,7 +90,7 @@ function Commands({ onClose, entries, openSheet }: Parameters<typeof Palette>[0]
             className="menu-item"
             onAction={() => void run(command)}
           >
-            <span>{command.label}</span>
+            <span dir="auto">{command.label}</span>
             {command.hint && <small>{command.hint}</small>}
           </MenuItem>
         ))}

@@ -213,6 +213,8 @@ function RowCells<Row>({
           key={head}
           data-head={head}
           data-phone={phone}
+          // A text that is cut loses its end, whichever way it is read.
+          dir={isNumber ? undefined : 'auto'}
           className={isNumber ? 'number' : wraps ? 'wraps' : undefined}
         >
           {cell(row)}

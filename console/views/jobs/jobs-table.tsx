@@ -2,13 +2,12 @@ import type { ReactNode } from 'react';
 import type { JobInList } from '#sdk/wire.ts';
 import { useFilters } from '../../app/filters.tsx';
 import { JobState, jobName } from '../../parts/job-state.tsx';
+import { JobText } from '../../parts/job-text.tsx';
 import { TagLinks } from '../../parts/tag-links.tsx';
 import { clockTime } from '../../text/format.ts';
 import { Credits } from '../../ui/credits.tsx';
 import { type Column, type Selection, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
-
-const SNIPPET_CHARS = 200;
 
 export const COLUMNS: readonly Column<JobInList>[] = [
   {
@@ -16,7 +15,7 @@ export const COLUMNS: readonly Column<JobInList>[] = [
     cell: (job) => <Name job={job} />,
   },
   { head: 'Status', width: 9, phone: 'side', cell: (job) => <JobState job={job} /> },
-  { head: 'Text', phone: 'hidden', cell: (job) => <Snippet job={job} /> },
+  { head: 'Text', phone: 'hidden', cell: (job) => <JobText job={job} /> },
   {
     head: 'Model',
     width: 9,
@@ -46,7 +45,11 @@ export function JobsTable({ jobs, selection }: { jobs: readonly JobInList[]; sel
 
 /** Nodes of an earlier release give no tags. */
 function Name({ job }: { job: JobInList }) {
-  const link = <a href={`#/jobs/${job.id}`}>{jobName(job)}</a>;
+  const link = (
+    <a href={`#/jobs/${job.id}`} dir="auto">
+      {jobName(job)}
+    </a>
+  );
   const { tags = [] } = job;
   return tags.length === 0 ? link : <Tagged tags={tags}>{link}</Tagged>;
 }
@@ -58,16 +61,5 @@ function Tagged({ tags, children }: { tags: readonly string[]; children: ReactNo
       {children}
       <TagLinks tags={tags} filters={filters} />
     </div>
-  );
-}
-
-function Snippet({ job: { error, text, warnings } }: { job: JobInList }) {
-  const lost = warnings.find(({ code }) => code === 'no_speech' || code === 'untranscribed');
-  const shown = error?.message ?? (text ? text.slice(0, SNIPPET_CHARS) : lost?.message);
-  if (!shown) return null;
-  return (
-    <span className="snippet" dir="auto">
-      {shown}
-    </span>
   );
 }

@@ -95,7 +95,9 @@ function Result({ result: { job_id, title, filename, language, created_at, hits 
     <section className="card result" aria-label={name}>
       <div className="head">
         <h2>
-          <a href={`#/jobs/${job_id}`}>{name}</a>
+          <a href={`#/jobs/${job_id}`} dir="auto">
+            {name}
+          </a>
         </h2>
         <span className="soft">
           {language} <Time at={created_at} />
@@ -118,7 +120,11 @@ function Hit({ jobId, hit: { start, text, speaker, channel, highlights } }: { jo
         {clockTime(start, 1)}
       </a>
       <p dir="auto">
-        {voice && <b>{voice}</b>}
+        {voice && (
+          <b>
+            <bdi>{voice}</bdi>
+          </b>
+        )}
         {markedParts(text, highlights).map((part, at) =>
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
           part.isMarked ? <mark key={at}>{part.text}</mark> : part.text,

@@ -27,7 +27,7 @@ export function JobTitle({ job, editing, setEditing }: Editable) {
       {editing === 'title' ? (
         <PlaceField label="Title" text={job.title ?? ''} maxLength={MAX_TITLE_CHARS} save={save} close={close} />
       ) : (
-        jobName(job)
+        <bdi>{jobName(job)}</bdi>
       )}{' '}
       <Badge>{job.status}</Badge>
     </>
