@@ -12,11 +12,13 @@ export function Bars({
   values,
   bad = [],
   titles = [],
+  format = String,
 }: {
   label: string;
   values: readonly number[];
   bad?: readonly number[];
   titles?: readonly string[];
+  format?: (value: number) => string;
 }) {
   const highest = Math.max(1, ...values);
   const heightOf = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / highest) * HEIGHT));
@@ -29,7 +31,7 @@ export function Bars({
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
           <g key={index}>
-            <title>{`${titles[index] ?? ''} ${value}`.trim()}</title>
+            <title>{`${titles[index] ?? ''} ${format(value)}`.trim()}</title>
             <rect className="ground" x={x} y={0} width={WIDTH} height={HEIGHT} />
             <rect className="bar" x={x} y={HEIGHT - height} width={WIDTH} height={height} />
             <rect className="bar bad" x={x} y={HEIGHT - badHeight} width={WIDTH} height={badHeight} />

@@ -4,14 +4,18 @@ import type { Balance, Usage } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount, useBalance } from '../../api/queries.ts';
 import { Bars } from '../../charts/bars.tsx';
+import { DropZone } from '../../parts/uploads/drop-zone.tsx';
+import { navigate } from '../../router/address.ts';
 import { clockTime, credits } from '../../text/format.ts';
 import { Credits } from '../../ui/credits.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Alerts } from './alerts.tsx';
+import { Days } from './days.tsx';
 import { FailingWebhooks } from './failing-webhooks.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { RecentJobs } from './recent-jobs.tsx';
+import { Snippets } from './snippets.tsx';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -29,11 +33,17 @@ export default function Home() {
           <>
             {can('webhooks:read') && <FailingWebhooks />}
             {can('webhooks:read') && <Alerts />}
+            {can('jobs:write') && (
+              <Section>
+                <DropZone onAdded={() => navigate('/transcribe')} />
+              </Section>
+            )}
             {can('usage:read') && <Figures />}
             {can('jobs:read') && can('jobs:write') && (
               <FirstSteps hasWebhooks={can('webhooks:read') && can('webhooks:write')} />
             )}
             {can('jobs:read') && <RecentJobs />}
+            {can('jobs:write') && <Snippets />}
           </>
         )}
       </Query>
@@ -46,23 +56,30 @@ function Figures() {
   const hours = useUsage('hour', DAY_MS);
   const days = useUsage('day', SPENDING_DAYS * DAY_MS);
   return (
-    <Section>
-      <Query of={balance}>
-        {(value) => (
-          <Facts
-            rows={[
-              ['Balance', <BalanceFigure key="balance" balance={value} days={days.data} />],
-              [
-                'Plan',
-                <Figure key="plan" value={value.plan} note={`${credits(value.rates[value.plan])} credits a minute`} />,
-              ],
-              ['Jobs, 24 h', hours.data && <JobsFigure key="jobs" usage={hours.data} />],
-              ['Audio, 24 h', hours.data && <AudioFigure key="audio" usage={hours.data} />],
-            ]}
-          />
-        )}
-      </Query>
-    </Section>
+    <>
+      <Section>
+        <Query of={balance}>
+          {(value) => (
+            <Facts
+              rows={[
+                ['Balance', <BalanceFigure key="balance" balance={value} days={days.data} />],
+                [
+                  'Plan',
+                  <Figure
+                    key="plan"
+                    value={value.plan}
+                    note={`${credits(value.rates[value.plan])} credits a minute`}
+                  />,
+                ],
+                ['Jobs, 24 h', hours.data && <JobsFigure key="jobs" usage={hours.data} />],
+                ['Audio, 24 h', hours.data && <AudioFigure key="audio" usage={hours.data} />],
+              ]}
+            />
+          )}
+        </Query>
+      </Section>
+      {days.data && <Days usage={days.data} />}
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { JobState, jobName } from '../../parts/job-state.tsx';
+import { JobText } from '../../parts/job-text.tsx';
 import { clockTime } from '../../text/format.ts';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
@@ -38,10 +39,15 @@ export function RecentJobs() {
               keyOf={({ id }) => id}
               columns={[
                 {
-                  head: 'File',
-                  cell: (job) => <a href={`#/jobs/${job.id}`}>{jobName(job)}</a>,
+                  head: 'Name',
+                  cell: (job) => (
+                    <a href={`#/jobs/${job.id}`} dir="auto">
+                      {jobName(job)}
+                    </a>
+                  ),
                 },
                 { head: 'Status', width: 10, phone: 'side', cell: (job) => <JobState job={job} /> },
+                { head: 'Text', phone: 'hidden', cell: (job) => <JobText job={job} /> },
                 {
                   head: 'Length',
                   width: 6,

@@ -3,7 +3,7 @@ import type { Delivery, JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
 import { useAccount } from '../../api/queries.ts';
-import { WAYS, type WayName } from './code.ts';
+import { WAYS, type WayName } from '../../parts/examples.ts';
 
 export type Arrivals = {
   /** The newest job of each way. */

@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/queries.ts';
+import { WAYS } from '../../parts/examples.ts';
 import { typed } from '../../text/command.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useArrivals } from './arrivals.ts';
-import { RECEIVERS, WAYS } from './code.ts';
+import { RECEIVERS } from './receivers.ts';
 
 /** Ways to use the service, with its address filled in; each says when its job or delivery has arrived. */
 export default function Start() {

@@ -1,11 +1,10 @@
-import { type ChangeEvent, type DragEvent, type FormEvent, useState } from 'react';
+import { type FormEvent, useState } from 'react';
+import { DropZone } from '../../parts/uploads/drop-zone.tsx';
+import { addUpload } from '../../parts/uploads/upload-queue.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
-import { addFiles, filesOf } from './audio-files.ts';
 import { Recorder } from './recorder.tsx';
-import { addUpload } from './upload-queue.ts';
 
 /** Where the audio comes from: files, a folder, a drop, a URL, the microphone. */
 export function AudioSources() {
@@ -22,50 +21,6 @@ export function AudioSources() {
       </details>
     </Section>
   );
-}
-
-function DropZone() {
-  const [isOver, setOver] = useState(false);
-  const onDrag = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(event.type === 'dragover');
-  };
-  const onDrop = (event: DragEvent) => {
-    onDrag(event);
-    void filesOf(event.dataTransfer).then(addAll);
-  };
-  return (
-    <section
-      className={isOver ? 'drop over' : 'drop'}
-      aria-label="Files"
-      onDragOver={onDrag}
-      onDragLeave={onDrag}
-      onDrop={onDrop}
-    >
-      <p>Drop audio or video files, or a folder, here</p>
-      <p className="actions">
-        <label className="button">
-          Choose files
-          <input type="file" multiple accept="audio/*,video/*,.opus,.flac,.mka,.mkv,.amr,.caf" onChange={onChoose} />
-        </label>
-        <label className="button">
-          Choose a folder
-          <input type="file" multiple onChange={onChoose} {...{ webkitdirectory: '' }} />
-        </label>
-      </p>
-    </section>
-  );
-}
-
-function onChoose({ target }: ChangeEvent<HTMLInputElement>): void {
-  addAll([...(target.files ?? [])]);
-  // The same file can be chosen again.
-  target.value = '';
-}
-
-function addAll(files: readonly File[]): void {
-  const left = addFiles(files);
-  if (left > 0) say(`${left} ${left === 1 ? 'file was' : 'files were'} left out: not audio or video.`);
 }
 
 function UrlForm() {

@@ -1,6 +1,7 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { CaptionChoice } from '../../parts/captions/caption-choice.tsx';
 import { BROADCAST } from '../../parts/captions/caption-form.ts';
+import { queue, start } from '../../parts/uploads/upload-queue.ts';
 import { useStore } from '../../session/store.ts';
 import { AsCode } from '../../ui/code/as-code.tsx';
 import { Page, Section } from '../../ui/page.tsx';
@@ -9,7 +10,6 @@ import { JobOptions } from './job-options.tsx';
 import { formFieldsOf, type OptionValues, paramsOf } from './options.ts';
 import { SendBar } from './send-bar.tsx';
 import { UploadList } from './upload-list.tsx';
-import { queue, start } from './upload-queue.ts';
 
 /** Creates jobs of files, recordings and URLs. */
 export default function Transcribe() {

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { explainMicrophone } from '../../media/microphone-problem.ts';
+import { addUpload } from '../../parts/uploads/upload-queue.ts';
 import { session } from '../../session/session.ts';
 import { clockTime } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { addUpload } from './upload-queue.ts';
 
 type Recording = { recorder: MediaRecorder; startedAtMs: number };
 

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import { useAccount, useBalance } from '../../api/queries.ts';
+import { pause, queue, removeSent, resume } from '../../parts/uploads/upload-queue.ts';
 import { useStore } from '../../session/store.ts';
 import { clockTime, credits } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import type { OptionValues } from './options.ts';
-import { pause, queue, removeSent, resume } from './upload-queue.ts';
 
 /** What the uploads that are ready will cost, and the buttons that start and pause. */
 export function SendBar({ values, problem }: { values: OptionValues; problem: string | null }) {

@@ -3,13 +3,13 @@ import { api } from '../../api/client.ts';
 import { type CaptionForm, captionParams } from '../../parts/captions/caption-form.ts';
 import { type FileFormat, transcriptFile } from '../../parts/captions/transcript-file.ts';
 import { JobState } from '../../parts/job-state.tsx';
+import { remove, retry, type Upload } from '../../parts/uploads/upload-queue.ts';
 import { byteSize, clockTime } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
-import { remove, retry, type Upload } from './upload-queue.ts';
 
 const EVERY_MS = 3_000;
 

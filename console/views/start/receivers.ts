@@ -1,0 +1,50 @@
+/** Receivers that verify signatures. */
+export const RECEIVERS = [
+  {
+    name: 'express',
+    label: 'Express',
+    code: [
+      "import express from 'express';",
+      "import { expressHandler } from '@verbatim/sdk';",
+      '',
+      'const app = express();',
+      'app.post(',
+      "  '/hooks/verbatim', // before express.json(): the signature covers the raw bytes",
+      '  expressHandler({',
+      '    secret: process.env.VERBATIM_SECRET,',
+      '    on: {',
+      "      'transcription.completed': async ({ data: { job } }) => console.log(job.id, job.text),",
+      "      'transcription.failed': async ({ data: { job } }) => console.error(job.id, job.error.message),",
+      '    },',
+      '  }),',
+      ');',
+      'app.listen(3000);',
+    ].join('\n'),
+  },
+  {
+    name: 'fetch',
+    label: 'Hono, Next.js, Bun, Deno',
+    code: [
+      "import { fetchHandler } from '@verbatim/sdk';",
+      '',
+      '// From a Request to a Response.',
+      'export const POST = fetchHandler({',
+      '  secret: process.env.VERBATIM_SECRET,',
+      "  on: { 'transcription.completed': async ({ data: { job } }) => console.log(job.id, job.text) },",
+      '});',
+    ].join('\n'),
+  },
+  {
+    name: 'python',
+    label: 'Python',
+    code: [
+      'import hashlib, hmac, os',
+      '',
+      'def is_genuine(headers, body: bytes) -> bool:',
+      '    """Also refuse a timestamp that is more than 5 minutes old."""',
+      '    signed = headers["X-Service-Timestamp"].encode() + b"." + body',
+      '    expected = hmac.new(os.environ["VERBATIM_SECRET"].encode(), signed, hashlib.sha256).hexdigest()',
+      '    return hmac.compare_digest(expected, headers["X-Service-Signature"])',
+    ].join('\n'),
+  },
+] as const;
