@@ -13,6 +13,7 @@ import './router/place.ts';
 import './app/navigation/shortcuts.ts';
 import './app/navigation/sign-out.ts';
 import './parts/job-state.tsx';
+import './parts/job-text.tsx';
 import './parts/list-rows.tsx';
 import './session/arrival.ts';
 import './text/format.ts';

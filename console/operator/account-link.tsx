@@ -12,7 +12,7 @@ export function AccountLink({ id }: { id: string }) {
   });
   const name = data?.find((account) => account.id === id)?.name;
   return (
-    <a href={`#/operator/accounts/${id}`} title={id}>
+    <a href={`#/operator/accounts/${id}`} title={id} dir="auto">
       {name ?? <code>{id}</code>}
     </a>
   );

@@ -4,7 +4,9 @@ export type WayName = 'curl' | 'cli' | 'sdk' | 'python' | 'openai';
 
 type Way = { name: WayName; title: string; code: (origin: string) => string };
 
-/** The ways to create a job. The metadata tells the page Start which of them a job came by; OpenAI's client sends none. */
+/**
+ * The ways to create a job. The metadata tells the page Start which of them a job came by; OpenAI's client sends none.
+ */
 export const WAYS: readonly Way[] = [
   {
     name: 'curl',

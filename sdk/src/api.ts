@@ -2190,6 +2190,10 @@ export interface AuditEntry {
     type: 'operator' | 'user' | 'key';
     key_id: string | null;
     user_id: string | null;
+    /**
+     * Of the user or the key now; null when it is gone, or has none.
+     */
+    name: string | null;
   };
   /**
    * The peer of the connection; a proxy, where one is in front of the service.
@@ -2237,6 +2241,10 @@ export interface AuditEntry {
    * The account, key, user, invitation, webhook or ledger entry.
    */
   target_id: string;
+  /**
+   * The present name of a user or a key; null for others.
+   */
+  target_name: string | null;
   /**
    * Names of changed fields, plan, amount, scopes.
    */

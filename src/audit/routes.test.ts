@@ -23,9 +23,10 @@ type Fixture = Awaited<ReturnType<typeof openEnvironment>>;
 type Entry = {
   id: string;
   action: string;
-  actor: { type: string; key_id: string | null };
+  actor: { type: string; key_id: string | null; name: string | null };
   account_id: string;
   target_id: string;
+  target_name: string | null;
   details: object;
 };
 
@@ -59,9 +60,10 @@ test('what an operator changes is listed: who, when, what and from which address
   assert.equal(request_id, credit.headers['x-request-id']);
   assert.deepEqual(rest, {
     action: 'credits.added',
-    actor: { type: 'operator', key_id: null, user_id: null },
+    actor: { type: 'operator', key_id: null, user_id: null, name: null },
     account_id: id,
     target_id: credit.body.id,
+    target_name: null,
     details: { amount: -2.5 },
     address: '127.0.0.1',
   });
@@ -90,6 +92,28 @@ test('what a key changes is listed under that key, without secrets, URLs and bod
   ]);
   assert.deepEqual([...new Set(entries.map(({ target_id }) => target_id))].sort(), [made.id, webhook.id].sort());
   assert.doesNotMatch(JSON.stringify(await fixture.db.rows({ text: 'select * from audit_log' })), /hush|whsec_|vb_/);
+});
+
+test('users and keys have their names in the list, while they have one', async () => {
+  await using fixture = await openEnvironment();
+  const owner = await setUp(fixture);
+  const { account_id: id, name: ownerName } = await me(fixture, owner);
+  const other = await join(fixture, owner, 'member');
+  const { body: key } = await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, { name: 'call recorder' });
+  const { body: made } = await fixture.askAs(key.key, 'POST', '/v1/keys', {});
+  await send(fixture, owner, 'PATCH', `/v1/users/${other.userId}`, { role: 'viewer' });
+
+  const named = (await auditOf(fixture)).map(({ action, actor, target_id, target_name }) => ({
+    [action]: [actor.name, target_id === made.id ? 'made' : target_name],
+  }));
+  const has = (entry: object) => named.some((each) => JSON.stringify(each) === JSON.stringify(entry));
+
+  assert.ok(has({ 'key.created': [null, 'call recorder'] }), JSON.stringify(named));
+  assert.ok(has({ 'key.created': ['call recorder', 'made'] }), JSON.stringify(named));
+  assert.ok(
+    named.some((each) => each['user.changed']?.[0] === ownerName),
+    JSON.stringify(named),
+  );
 });
 
 test('what was refused or not found is not listed', async () => {

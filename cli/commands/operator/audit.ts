@@ -21,7 +21,7 @@ async function listChanges(session: Session, options: AuditOptions): Promise<voi
     head: ['time', 'who', 'from', 'change', 'of', 'details'],
     row: ({ created_at, actor, address, action: change, target_id, details }) => [
       created_at,
-      actor.user_id ?? actor.key_id ?? actor.type,
+      actor.name ?? actor.user_id ?? actor.key_id ?? actor.type,
       address,
       change,
       target_id,

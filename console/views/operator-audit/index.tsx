@@ -11,10 +11,11 @@ import { Time } from '../../ui/time.tsx';
 
 const PAGE = 50;
 const ACTIONS: AuditEntry['action'][] = [
-  ...(['account.created', 'account.changed', 'credits.added', 'key.created', 'key.deleted'] as const),
+  ...(['account.created', 'account.changed', 'account.suspended', 'account.resumed', 'account.deleted'] as const),
+  ...(['credits.added', 'key.created', 'key.deleted', 'session.created', 'session.ended', 'sign_in.failed'] as const),
   ...(['user.joined', 'user.changed', 'user.deleted', 'invitation.created', 'invitation.deleted'] as const),
   ...(['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.secret_rotated', 'secrets.rotated'] as const),
-  ...(['share.created', 'share.deleted'] as const),
+  ...(['share.created', 'share.deleted', 'job.deleted', 'transcript.edited', 'jobs.retried'] as const),
 ];
 
 const COLUMNS: Column<AuditEntry>[] = [
@@ -22,7 +23,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   { head: 'Action', width: 10.5, cell: ({ action }) => <span className="whole">{action}</span> },
   {
     head: 'Who',
-    cell: ({ actor, address }) => <Who actor={actor} address={address} />,
+    cell: (entry) => <Who entry={entry} />,
   },
   {
     head: 'Account',
@@ -32,9 +33,9 @@ const COLUMNS: Column<AuditEntry>[] = [
   {
     head: 'What',
     wraps: true,
-    cell: ({ target_id, details, request_id }) => (
-      <span title={`Request ${request_id}`}>
-        <code>{target_id}</code> <small>{textOf(details)}</small>
+    cell: (entry) => (
+      <span title={`Request ${entry.request_id}`}>
+        <Target entry={entry} /> <small>{textOf(entry.details)}</small>
       </span>
     ),
   },
@@ -75,7 +76,38 @@ function textOf(details: AuditEntry['details']): string {
 }
 
 /** A user or a key; without both, the operator's token. */
-function Who({ actor, address }: Pick<AuditEntry, 'actor' | 'address'>) {
+function Who({ entry: { actor, address, account_id } }: { entry: AuditEntry }) {
   const id = actor.user_id ?? actor.key_id;
-  return <span title={`From ${address}`}>{id === null ? 'operator' : <code>{id}</code>}</span>;
+  if (id === null) return <span title={`From ${address}`}>operator</span>;
+  return (
+    <span title={`${id}, from ${address}`}>
+      <Named id={id} name={actor.name} accountId={account_id} />
+    </span>
+  );
+}
+
+function Target({ entry: { target_id: id, target_name, account_id } }: { entry: AuditEntry }) {
+  if (id === account_id) return <>the account</>;
+  return id.startsWith('acct_') ? <AccountLink id={id} /> : <Named id={id} name={target_name} accountId={account_id} />;
+}
+
+/** The name, or the id where there is none; it leads to the page that has what it names. */
+function Named({ id, name, accountId }: { id: string; name: string | null; accountId: string }) {
+  const shown = name ?? <code>{id}</code>;
+  const place = placeOf(id, accountId);
+  return place === null ? (
+    <span title={id}>{shown}</span>
+  ) : (
+    <a href={`#/operator/${place}`} title={id}>
+      {shown}
+    </a>
+  );
+}
+
+/** Null where the operator has no page of it. */
+function placeOf(id: string, accountId: string): string | null {
+  if (accountId === '') return null;
+  if (id.startsWith('key_')) return `accounts/${accountId}?tab=keys`;
+  if (id.startsWith('wh')) return `webhooks?account_id=${accountId}`;
+  return id.startsWith('job_') ? `jobs?account_id=${accountId}` : null;
 }

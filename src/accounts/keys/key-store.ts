@@ -218,3 +218,18 @@ export async function deleteKey(sql: Sql, id: string, accountId: string | null):
   });
   return rows[0] ?? null;
 }
+
+/** The present names of users and keys, by id; without those that are gone or have none. @param shards  of the keys */
+export async function findNamesOfActors(
+  sql: Sql,
+  { userIds, keyIds, shards }: { userIds: readonly string[]; keyIds: readonly string[]; shards: readonly number[] },
+): Promise<Map<string, string>> {
+  type Named = { id: string; name: string };
+  const users = 'select id, name from users where id = any($1)';
+  const keys = 'select id, name from api_keys where shard = any($2) and id = any($1) and name is not null';
+  const found = [
+    ...(userIds.length === 0 ? [] : await sql.rows<Named>({ text: users, values: [userIds] })),
+    ...(keyIds.length === 0 ? [] : await sql.rows<Named>({ text: keys, values: [keyIds, shards] })),
+  ];
+  return new Map(found.map(({ id, name }) => [id, name]));
+}

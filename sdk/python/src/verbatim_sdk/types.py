@@ -1538,6 +1538,8 @@ class AuditEntryActor(TypedDict):
     type: Literal["operator", "user", "key"]
     key_id: str | None
     user_id: str | None
+    name: str | None
+    """Of the user or the key now; null when it is gone, or has none."""
 
 
 class AuditEntry(TypedDict):
@@ -1552,6 +1554,8 @@ class AuditEntry(TypedDict):
     """The account that was changed; empty when all were."""
     target_id: str
     """The account, key, user, invitation, webhook or ledger entry."""
+    target_name: str | None
+    """The present name of a user or a key; null for others."""
     details: dict[str, Any]
     """Names of changed fields, plan, amount, scopes."""
     request_id: str
