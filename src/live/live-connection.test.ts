@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { toneWav } from '../../test/fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../../test/fixtures/audio/tone/speech.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
 import { openPlace } from '../../test/fixtures/live-place.ts';
@@ -8,6 +9,7 @@ import { openManualClock } from '../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
+import { SAMPLE_RATE } from '../engines/engine.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import { CLOSE, type OpenSocket } from '../http/websocket/open-socket.ts';
 import { takeOverSession } from '../jobs/live/take-over.ts';
@@ -310,6 +312,25 @@ test('a client that does not read gets its segments and no partial text', async 
 
   assert.ok(before.includes('segment'));
   assert.ok(!before.includes('partial'));
+});
+
+test('words of the open segment that wait for their moment stay when the segment before it becomes final', async () => {
+  const clock = openManualClock();
+  await using environment = await openEnvironment(clock);
+  const { connection, messages, has } = await environment.connect();
+  for (const part of [toneSpeech('hello'), new Int16Array(SAMPLE_RATE), toneSpeech('good')])
+    connection.binary(Buffer.from(part.buffer));
+  await until('the first segment', () => has('segment'));
+  assert.ok(!has('partial'));
+
+  await clock.advance(200);
+  connection.closed(1000);
+
+  const partials = messages.filter(({ type }) => type === 'partial');
+  assert.deepEqual(
+    partials.map(({ index }) => index),
+    [1],
+  );
 });
 
 test('a client waits while the engine is 10 s behind, and nothing that it sent is dropped', async () => {

@@ -40,7 +40,7 @@ export class LiveConnection implements SocketUser {
   #sentNumber: number;
   #isCaughtUp = false;
   readonly #caughtUp: Promise<void>;
-  #partial: object | null = null;
+  #partial: ReturnType<typeof partialMessage> | null = null;
   #partialAtMs = 0;
   #ackedAtMs: number;
   #badMessages = 0;
@@ -153,7 +153,7 @@ export class LiveConnection implements SocketUser {
     this.#socket.send({ type: 'ack', offset });
   }
 
-  #showPartial(partial: object): void {
+  #showPartial(partial: ReturnType<typeof partialMessage>): void {
     if (!this.#session.row.options.partials) return;
     const waitMs = this.#partialAtMs + PARTIAL_EVERY_MS - this.#api.clock.now();
     const isWaiting = this.#partial !== null;
@@ -171,7 +171,8 @@ export class LiveConnection implements SocketUser {
   }
 
   #sendSegment(segment: LiveSegment): void {
-    this.#partial = null;
+    // Words of the next segment may wait already.
+    if (this.#partial !== null && this.#partial.start < segment.endSeconds) this.#partial = null;
     // Those that are stored come first; this one is stored too.
     if (!this.#isCaughtUp) return;
     this.#sentNumber = segment.number;

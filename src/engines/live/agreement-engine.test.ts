@@ -4,7 +4,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import { EngineError, SAMPLE_RATE } from '../engine.ts';
+import { type Absence, EngineError, SAMPLE_RATE } from '../engine.ts';
 import { EngineAwayError } from '../presence/engine-presence.ts';
 import type { VoiceDetector } from '../vad/vad.ts';
 import { agreementEngine } from './agreement-engine.ts';
@@ -136,13 +136,19 @@ test('where it does not wait, a segment fails while the engine is away', async (
   await assert.rejects(final, EngineAwayError);
 });
 
-test('an open segment has no pass while the engine is known to be away', async () => {
-  const absence = { sinceMs: 0, cause: refused() };
+test('an open segment has no pass while the engine is known to be away, and one once it is back', async () => {
+  let absence: Absence | null = { sinceMs: 0, cause: refused() };
   const engine = { ...openFakeEngine(), absence: () => absence };
-  const live = agreementEngine(engine, { clock: openManualClock(), stepSeconds: 1, sessions: 1, detector: null });
+  const clock = openManualClock();
+  const live = agreementEngine(engine, { clock, stepSeconds: 1, sessions: 1, detector: null });
   const segment = live.open({ language: 'en' }).segment(() => undefined);
 
   for (let second = 0; second < 3; second++) segment.write(NOISE);
-
+  await clock.advance(3_000);
   assert.equal(engine.count(), 0);
+
+  // No more audio comes.
+  absence = null;
+  await clock.advance(1_000);
+  assert.equal((await engine.nextCall()).piece.length, 3 * SAMPLE_RATE);
 });

@@ -150,13 +150,11 @@ class AgreementSegment implements LiveSegmentDecoder {
   #passIfDue(): void {
     const { stepSeconds = 1 } = this.#decoder.options;
     const isDue = this.#audio.length - this.#passedAt >= stepSeconds * SAMPLE_RATE;
-    const isAway = this.#decoder.engine.absence?.() != null;
     const isClosed = this.#hasEnded || this.#given.signal.aborted || this.#decoder.closed.signal.aborted;
-    if (this.#onPartial === null || !isDue || isAway || this.#passing !== null || isClosed) return;
-    this.#passedAt = this.#audio.length;
+    if (this.#onPartial === null || !isDue || this.#passing !== null || isClosed) return;
     this.#passing = this.#pass().finally(() => {
       this.#passing = null;
-      // Of audio that came meanwhile: there may come no more.
+      // Of audio that came meanwhile, or waited for the engine: there may come no more.
       this.#passIfDue();
     });
   }
@@ -164,6 +162,9 @@ class AgreementSegment implements LiveSegmentDecoder {
   async #pass(): Promise<void> {
     const { clock } = this.#decoder.options;
     const signal = AbortSignal.any([this.#decoder.closed.signal, this.#given.signal]);
+    if (this.#decoder.engine.absence?.() != null) return await clock.sleep(AWAY_PAUSE_MS, signal);
+    const passedBefore = this.#passedAt;
+    this.#passedAt = this.#audio.length;
     const startMs = clock.now();
     try {
       const segments = await this.#transcribe(this.#audio.first(), signal);
@@ -174,6 +175,10 @@ class AgreementSegment implements LiveSegmentDecoder {
     } catch (error) {
       // The final transcript decides; a pass that failed is as one that was not made.
       if (!signal.aborted && !(error instanceof EngineError)) throw error;
+      if (error instanceof EngineAwayError) {
+        this.#passedAt = passedBefore;
+        return await clock.sleep(AWAY_PAUSE_MS, signal);
+      }
     }
     await clock.sleep(PAUSE_FACTOR * (clock.now() - startMs), signal);
   }
