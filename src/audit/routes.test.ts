@@ -4,6 +4,7 @@ import { openAccountFixture } from '../../test/fixtures/account.ts';
 import { join, me, PASSWORD, send, setUp } from '../../test/fixtures/people.ts';
 import { runtimeOn } from '../../test/fixtures/runtime.ts';
 import { secretBox } from '../../test/fixtures/webhooks/delivery.ts';
+import { findNamesOfActors } from '../accounts/keys/key-store.ts';
 import type { Database } from '../db/database.ts';
 import { webhookRoutes } from '../webhooks/endpoints/routes.ts';
 import { auditRoutes } from './routes.ts';
@@ -16,7 +17,7 @@ const openEnvironment = () =>
   openAccountFixture({
     more(db: Database) {
       const runtime = runtimeOn(db, { secretBox, lookup: async () => ['93.184.216.34'] });
-      return [...auditRoutes(runtime), ...webhookRoutes(runtime)];
+      return [...auditRoutes(runtime, findNamesOfActors), ...webhookRoutes(runtime)];
     },
   });
 type Fixture = Awaited<ReturnType<typeof openEnvironment>>;

@@ -1,4 +1,4 @@
-import { findNamesOfActors } from '../accounts/keys/key-store.ts';
+import type { Sql } from '../db/database.ts';
 import type { Runtime } from '../db/runtime.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
 import { defineRoute, type Route } from '../http/route.ts';
@@ -46,8 +46,12 @@ const auditSchema = Type.Object(
   component('AuditEntry', EXAMPLE),
 );
 
-/** What operators and keys changed, for the operator. */
-export function auditRoutes({ db }: Runtime): Route[] {
+/** Users and keys by id. `shards`: of the keys. */
+type Actors = { userIds: readonly string[]; keyIds: readonly string[]; shards: readonly number[] };
+type FindNames = (sql: Sql, actors: Actors) => Promise<ReadonlyMap<string, string>>;
+
+/** What operators and keys changed, for the operator. @param findNames  the present names of users and keys, by id */
+export function auditRoutes({ db }: Runtime, findNames: FindNames): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -66,7 +70,7 @@ export function auditRoutes({ db }: Runtime): Route[] {
       async handle({ query: { limit, cursor, account_id: accountId = null, action = null } }) {
         const page = { limit: limit + 1, beforeId: decodeCursor('aud', cursor) };
         const rows = await listChanges(db, { accountId, action }, page);
-        const names = await findNamesOfActors(db, actorsIn(rows));
+        const names = await findNames(db, actorsIn(rows));
         return { status: 200, body: pageOf(rows, limit, (row) => showChange(row, names)) };
       },
     }),
@@ -74,7 +78,7 @@ export function auditRoutes({ db }: Runtime): Route[] {
 }
 
 /** The users and keys that the changes were made by or made to. */
-function actorsIn(rows: readonly AuditRow[]) {
+function actorsIn(rows: readonly AuditRow[]): Actors {
   const ids = [...new Set(rows.flatMap(({ keyId, userId, targetId }) => [keyId ?? '', userId ?? '', targetId]))];
   return {
     userIds: ids.filter((id) => id.startsWith('usr_')),

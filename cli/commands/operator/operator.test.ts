@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { adminRoutes } from '../../../src/accounts/api/admin-routes.ts';
+import { findNamesOfActors } from '../../../src/accounts/keys/key-store.ts';
 import { adminInvitationRoute } from '../../../src/accounts/people/api/invitation-routes.ts';
 import { auditRoutes } from '../../../src/audit/routes.ts';
 import { buildServer, closeServer } from '../../../src/http/server/server.ts';
@@ -19,7 +20,7 @@ async function openEnvironment() {
   const db = await openTestDatabase();
   const runtime = runtimeOn(db, { callers: { forgetAll: () => undefined }, secretsKeysBase64: '' });
   const app = buildServer({
-    routes: [...adminRoutes(runtime), adminInvitationRoute(runtime), ...auditRoutes(runtime)],
+    routes: [...adminRoutes(runtime), adminInvitationRoute(runtime), ...auditRoutes(runtime, findNamesOfActors)],
     auth: { findCaller: async () => null, adminToken: TOKEN },
     limits: { admit: async () => null },
     log: openLog('silent'),

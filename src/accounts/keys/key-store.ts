@@ -219,7 +219,7 @@ export async function deleteKey(sql: Sql, id: string, accountId: string | null):
   return rows[0] ?? null;
 }
 
-/** The present names of users and keys, by id; without those that are gone or have none. @param shards  of the keys */
+/** The present names of users and keys, by id; without those that are gone or have none. */
 export async function findNamesOfActors(
   sql: Sql,
   { userIds, keyIds, shards }: { userIds: readonly string[]; keyIds: readonly string[]; shards: readonly number[] },

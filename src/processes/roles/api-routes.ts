@@ -3,6 +3,7 @@ import { keyRoutes } from '../../accounts/api/key-routes.ts';
 import { portalRoutes } from '../../accounts/api/portal-routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
 import { sessionRoutes } from '../../accounts/api/session-routes.ts';
+import { findNamesOfActors } from '../../accounts/keys/key-store.ts';
 import { adminInvitationRoute } from '../../accounts/people/api/invitation-routes.ts';
 import { operatorUserRoutes } from '../../accounts/people/api/operator-routes.ts';
 import { peopleRoutes } from '../../accounts/people/api/routes.ts';
@@ -84,7 +85,7 @@ export function adminApiRoutes(runtime: ApiRuntime): Route[] {
     adminUsageRoute(runtime),
     ...overviewRoutes(runtime),
     ...recoveryRoutes(runtime),
-    ...auditRoutes(runtime),
+    ...auditRoutes(runtime, findNamesOfActors),
     ...sealedRoutes(runtime),
   ];
 }

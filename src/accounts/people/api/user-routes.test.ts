@@ -18,9 +18,10 @@ import {
 import { runtimeOn } from '../../../../test/fixtures/runtime.ts';
 import { until } from '../../../../test/fixtures/until.ts';
 import { auditRoutes } from '../../../audit/routes.ts';
+import { findNamesOfActors } from '../../keys/key-store.ts';
 import { findUsableKeys } from '../../keys/usable-keys.ts';
 
-const openEnvironment = () => openAccountFixture({ more: (db) => auditRoutes(runtimeOn(db)) });
+const openEnvironment = () => openAccountFixture({ more: (db) => auditRoutes(runtimeOn(db), findNamesOfActors) });
 
 /** An account with a user of each role. */
 async function openTeam() {
