@@ -9,11 +9,11 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { dataPaths, readConfig } from '../src/config/settings.ts';
 import { type Pcm, SAMPLE_RATE } from '../src/engines/engine.ts';
 import { joinPcm } from '../src/engines/join-pcm.ts';
 import { openOpenai } from '../src/engines/openai/openai.ts';
 import { wavHeader } from '../src/engines/wav-header.ts';
+import { localModels } from '../src/models/sources/origins.ts';
 import { openService, type TestService, temporaryFolder } from '../test/fixtures/service.ts';
 import { startServiceDatabase } from './database.ts';
 import { report, round } from './figures.ts';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '100' },
     files: { type: 'string', default: '8' },
     speed: { type: 'string', default: '842' },
-    models: { type: 'string', default: dataPaths(readConfig().dataDir).models },
+    models: { type: 'string', default: localModels().cache },
   },
 });
 const AT_ONCE = Number(values['at-once']);
