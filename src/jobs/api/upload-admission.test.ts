@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import {
   ASYNC_END,
   answerOf,
@@ -13,6 +14,7 @@ import {
 } from '../../../test/fixtures/servers/upload-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Statement } from '../../db/database.ts';
+import type { ApiError } from '../../http/api-error.ts';
 import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 import { openUploadAdmission } from './upload-admission.ts';
 
@@ -123,27 +125,46 @@ test('a balance that is used up during an upload is detected before the file is 
   assert.equal((await server.fixture.files()).length, 1);
 });
 
-test('an upload beyond the limit of the account is rejected with Retry-After; other accounts are not affected', async () => {
+test('an upload beyond the limit of the account, and those that wait, is rejected with Retry-After; other accounts are not affected', async () => {
   await using server = await openUploadServer({ MAX_UPLOADS_PER_ACCOUNT: '2' });
   const { key } = await server.account();
   const other = await server.account();
   const underWay = [server.send(key), server.send(key, {}, '/v1/audio/transcriptions')];
   for (const request of underWay) request.write(FILE_HEAD + 'a'.repeat(MEBIBYTE));
   await until('both uploads to begin', async () => (await server.fixture.files()).length === 2);
-  const third = server.send(key, { expect: '100-continue' });
-  third.flushHeaders();
+  const three = Array.from({ length: 3 }, () => server.send(key, { expect: '100-continue' }));
+  for (const request of three) request.flushHeaders();
 
-  const refused = await answerOf(third);
+  const refused = await Promise.race(three.map(answerOf));
   const ofOther = await sendWav(server.send(other.key));
 
   assert.deepEqual([refused.status, refused.json.error.type], [429, 'rate_limited']);
   assert.equal(refused.headers['retry-after'], String(refused.json.retry_after));
   assert.ok(refused.json.retry_after >= 1);
   assert.equal(ofOther.status, 202);
+  for (const request of three) request.destroy();
   underWay[0]!.destroy();
   await until('the first upload to end', async () => (await sendWav(server.send(key))).status === 202);
   underWay[1]!.destroy();
-  third.destroy();
+});
+
+test('an upload waits 15 s for a place, then it is rejected; a place that becomes free is its own', async () => {
+  await using fixture = await openJobFixture({ MAX_UPLOADS_PER_ACCOUNT: '1' });
+  const account = { ...(await fixture.account()), hadCredit: true, isSuspended: false };
+  const clock = openManualClock();
+  const uploads = openUploadAdmission({ ...fixture, clock });
+  const upload = { open: () => Readable.from([]), contentType: '', contentLength: 1, rawQuery: null };
+  const admit = () => uploads.admit({ account, idempotency: NO_IDEMPOTENCY_KEY, upload });
+
+  const first = await admit();
+  const second = admit();
+  await clock.advance(14_999);
+  first[Symbol.dispose]();
+  using _second = await second;
+  const third = admit().catch((error: ApiError) => error.type);
+  await clock.advance(15_000);
+
+  assert.equal(await third, 'rate_limited');
 });
 
 test('small uploads that arrive together are all accepted: those beyond the limit wait for the others', async () => {

@@ -26,7 +26,8 @@ export type UploadAdmission = {
 const FREE_DISK_EVERY_MS = 250;
 // The end of an upload under way cannot be predicted; small ones take less than a second.
 const RETRY_AFTER_SECONDS = 5;
-const WAIT_FOR_PLACE_MS = 1_000;
+/** On a busy machine small uploads take a second each. */
+const WAIT_FOR_PLACE_MS = 15_000;
 
 /** Decides without the body: by balance, uploads under way, free disk and queued jobs. */
 export function openUploadAdmission({ db, storage, clock, config }: StorageRuntime): UploadAdmission {
@@ -64,8 +65,8 @@ type Places = { underWay: number; waiting: Set<() => void> };
 
 /**
  * Limits the uploads of each account that are under way in this process. The limit is per process, since it protects
- * the disk, memory and sockets of one node. As many more wait a moment: small uploads that arrive together follow each
- * other quickly, and the rate limit has admitted them already.
+ * the disk, memory and sockets of one node. As many more wait a while, without their bodies: small uploads that arrive
+ * together follow each other quickly, and the rate limit has admitted them already.
  */
 function openUploadCounts(maxPerAccount: number, clock: Clock): (accountId: string) => Promise<Disposable> {
   const accounts = new Map<string, Places>();
