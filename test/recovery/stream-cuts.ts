@@ -117,6 +117,8 @@ async function write(
 ): Promise<void> {
   for (let count = await progress.take(); count > 0; count = await progress.take()) {
     const ids = await db.transaction(async (tx) => {
+      // It waits for the client, which is slow on a busy machine.
+      await tx.run({ text: 'set local idle_in_transaction_session_timeout = 0' });
       const made = await insertEvents(tx, account, count);
       if (other) await insertEvents(tx, other, 1);
       // Committed when the client has events that began later.
