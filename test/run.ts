@@ -113,6 +113,7 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
     TEST_DATABASE_URL: databaseUrl,
     ...(modelsDir !== null && { TEST_MODELS: modelsDir }),
     TEST_NEW_CLUSTER: path.join(home, 'new-cluster'),
+    TEST_COMPILED: path.join(home, 'compiled'),
   };
   const runner = spawn(process.execPath, [...flags, ...files], { stdio: 'inherit', env });
   using _watch = killStuckFiles(runner.pid!, STUCK_AFTER_MS);

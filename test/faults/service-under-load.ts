@@ -6,7 +6,7 @@ import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/serv
 import { type DemoService, freePort, startService } from '../../src/demo/service.ts';
 import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { descendantsOf, isAlive, type ProcessEntry } from '../fixtures/processes/process-list.ts';
-import { temporaryFolder } from '../fixtures/service.ts';
+import { COMPILED, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
@@ -131,6 +131,7 @@ function settingsFor(receiver: Receiver, dataDir: string): Record<string, string
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
   return {
+    ...COMPILED,
     LOG_LEVEL: 'warn',
     AUDIO_RETENTION_HOURS: '0',
     ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
