@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
@@ -53,10 +53,15 @@ const serve: Handler = (request, response) => {
   else response.writeHead(200, { 'content-length': WAV.length }).end(WAV);
 };
 
+// Of the tests that do not stop it: a start takes seconds.
+const server = await openAudioServer(serve);
+const receiver = await openReceiver();
+const service = await openNode(server, receiver, temporaryFolder());
+after(async () => {
+  for (const each of [service, server, receiver]) await each[Symbol.asyncDispose]();
+});
+
 test('audio by URL comes back as exact text through a webhook, forbidden URLs are refused, and no secret is logged', async () => {
-  await using server = await openAudioServer(serve);
-  await using receiver = await openReceiver();
-  await using service = await openNode(server, receiver, temporaryFolder());
   const { key } = await service.account({ credits: 10 });
   const types = ['transcription.completed', 'transcription.failed'];
   const webhook = (await call(service, key, 'POST', '/v1/webhooks', { url: receiver.url, events: types })).json;
@@ -112,9 +117,6 @@ test('audio by URL comes back as exact text through a webhook, forbidden URLs ar
 });
 
 test('a request that is repeated with its Idempotency-Key makes one job; with another URL it is a 409', async () => {
-  await using server = await openAudioServer(serve);
-  await using receiver = await openReceiver();
-  await using service = await openNode(server, receiver, temporaryFolder());
   const { key } = await service.account();
   const send = (name: string) => {
     const body = { audio_url: `${server.origin}/${name}`, async: true };

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { wavFile } from '../fixtures/audio/wav.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
-import { openService, type ServiceAccount, type TestService } from '../fixtures/service.ts';
+import { openService, type ServiceAccount } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 // Jobs stay queued, for no transcriber runs; nobody is kept from asking often.
-const SETTINGS = { ROLES: 'api', RATE_LIMIT_DEFAULT: 'off' };
+const service = await openService({ ROLES: 'api', RATE_LIMIT_DEFAULT: 'off' });
+after(() => service[Symbol.asyncDispose]());
 // More than one account may follow at once.
 const MANY = 110;
 
-async function submit(service: TestService, { key }: ServiceAccount): Promise<string> {
+async function submit({ key }: ServiceAccount): Promise<string> {
   const form = new FormData();
   form.append('file', new Blob([Uint8Array.from(wavFile(1))]), 'a.wav');
   form.append('async', 'true');
@@ -21,7 +22,7 @@ async function submit(service: TestService, { key }: ServiceAccount): Promise<st
 }
 
 /** Asks for the stream of a job's events, over a connection of its own, and resets that as soon as it is sent. */
-function askAndReset(service: TestService, { key }: ServiceAccount, id: string): Promise<void> {
+function askAndReset({ key }: ServiceAccount, id: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const socket = net.connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
   socket.on('error', () => undefined).once('close', () => resolve());
@@ -31,15 +32,14 @@ function askAndReset(service: TestService, { key }: ServiceAccount, id: string):
 }
 
 test('HEAD of a stream and requests that are reset at once follow no job', async () => {
-  await using service = await openService(SETTINGS);
   const account = await service.account();
-  const id = await submit(service, account);
+  const id = await submit(account);
   const url = `${service.baseUrl}/v1/jobs/${id}/events`;
   const headers = { 'x-api-key': account.key };
 
   const heads = await Promise.all(Array.from({ length: MANY }, () => fetch(url, { method: 'HEAD', headers })));
   const afterHeads = await fetch(url, { headers });
-  await Promise.all(Array.from({ length: MANY }, () => askAndReset(service, account, id)));
+  await Promise.all(Array.from({ length: MANY }, () => askAndReset(account, id)));
   const afterResets = await until(
     'a stream',
     async () => {
@@ -56,9 +56,8 @@ test('HEAD of a stream and requests that are reset at once follow no job', async
 });
 
 test('streams of a key that is revoked, or expires, end within two seconds; those of other keys go on', async () => {
-  await using service = await openService(SETTINGS);
   const account = await service.account();
-  const id = await submit(service, account);
+  const id = await submit(account);
   const ask = (route: string, method: string, key: string, body?: object) =>
     fetch(service.baseUrl + route, {
       method,
@@ -93,9 +92,8 @@ test('streams of a key that is revoked, or expires, end within two seconds; thos
 });
 
 test('signing out ends the streams of the session within two seconds; those of its key go on', async () => {
-  await using service = await openService(SETTINGS);
   const account = await service.account();
-  const id = await submit(service, account);
+  const id = await submit(account);
   const call = (route: string, method: string, headers: Record<string, string>) =>
     fetch(service.baseUrl + route, { method, headers });
   const byKey = { 'x-api-key': account.key };

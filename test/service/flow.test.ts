@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
@@ -44,10 +44,15 @@ function upload(fields: Record<string, string>, text: string): FormData {
   return form;
 }
 
+const receiver = await openReceiver();
+// Successful attempts are logged at this level.
+const service = await openEnvironment(receiver, { LOG_LEVEL: 'debug' });
+after(async () => {
+  await service[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+});
+
 test('audio that is posted comes back as exact text through a signed webhook, and no secret is logged', async () => {
-  await using receiver = await openReceiver();
-  // Successful attempts are logged at this level.
-  await using service = await openEnvironment(receiver, { LOG_LEVEL: 'debug' });
   const { key } = await service.account({ credits: 10 });
   const webhook = await call(service, key, 'POST', '/v1/webhooks', {
     url: receiver.url,
@@ -97,8 +102,6 @@ test('audio that is posted comes back as exact text through a signed webhook, an
 });
 
 test('a synchronous request is answered with the text in the format asked for', async () => {
-  await using receiver = await openReceiver();
-  await using service = await openEnvironment(receiver);
   const { key } = await service.account();
 
   const text = await call(service, key, 'POST', '/v1/transcribe', upload({ response_format: 'text' }, 'so it is'));
