@@ -33,21 +33,31 @@ const BOUNDED: Record<string, string> = {
     'a .env file of the reader himself',
 };
 
+const TIMEOUT_MS = 20_000;
+// What is no longer slow is found sooner; three of these take half of the time of all others.
+const KNOWN_MS = 1_000;
+
+type Expression = { pattern: string; flags: string };
 type Recheck = { checkSync(pattern: string, flags: string, options: { timeout: number }): { status: string } };
 
 test('every regular expression takes linear time, or its input has a bound', { skip }, () => {
   const { checkSync } = createRequire(path.join(RECHECK!, 'package.json'))('recheck') as Recheck;
 
   const found = findExpressions();
-  const slow = found.filter(({ pattern, flags }) => checkSync(pattern, flags, { timeout: 20_000 }).status !== 'safe');
+  const slow = found.filter((expression) => {
+    const timeout = literalOf(expression) in BOUNDED ? KNOWN_MS : TIMEOUT_MS;
+    return checkSync(expression.pattern, expression.flags, { timeout }).status !== 'safe';
+  });
 
   assert.ok(found.length > 200);
-  assert.deepEqual(slow.map(({ pattern, flags }) => `/${pattern}/${flags}`).sort(), Object.keys(BOUNDED).sort());
+  assert.deepEqual(slow.map(literalOf).sort(), Object.keys(BOUNDED).sort());
 });
 
+const literalOf = ({ pattern, flags }: Expression) => `/${pattern}/${flags}`;
+
 /** The distinct literals in the code that runs in the service, the clients, the console and the command line. */
-function findExpressions(): { pattern: string; flags: string }[] {
-  const found = new Map<string, { pattern: string; flags: string }>();
+function findExpressions(): Expression[] {
+  const found = new Map<string, Expression>();
   const visitor = new Visitor({
     Literal(literal) {
       if ('regex' in literal) found.set(`${literal.regex.pattern} ${literal.regex.flags}`, literal.regex);
