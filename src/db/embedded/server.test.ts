@@ -8,6 +8,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { describe, test } from 'node:test';
 import pg from 'pg';
+import { copyNewCluster } from '../../../test/fixtures/database/new-cluster.ts';
 import { recordNames } from '../../../test/fixtures/processes/recorded-names.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { postgresEnvironment } from './libraries.ts';
@@ -31,7 +32,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('listens on its Unix socket and on no port', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const server = await fixture.start();
 
     const [row] = await query(server.url, "select current_setting('listen_addresses') as listen, version()");
@@ -41,7 +42,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('gets nothing of the environment of the service, which holds keys', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
 
     const { answer } = await fixture.spawnOwner({ ADMIN_TOKEN: 'a-token', AWS_SECRET_ACCESS_KEY: 'a-key' });
 
@@ -60,7 +61,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('refuses a second process, naming the first and what to do', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const owner = await fixture.spawnOwner();
 
     const second = await fixture.spawnOwner();
@@ -73,14 +74,14 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('refuses a second start in the same process', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     await fixture.start();
 
     await assert.rejects(startEmbedded({ dir: fixture.dir, log }), { name: 'DirectoryTakenError' });
   });
 
   test('goes down with a service that was killed, and starts again with its rows', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const owner = await fixture.spawnOwner();
     await query(owner.answer.url, 'create table kept as select 1 as n');
 
@@ -102,7 +103,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('reports its own death, after which it can be started again', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const first = await fixture.start();
     await query(first.url, 'create table kept as select 1 as n');
     const died = new Promise<string>((resolve) => first.onExit(resolve));
@@ -115,7 +116,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('ends when one of its processes crashes, after which it can be started again', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const first = await fixture.start();
     await query(first.url, 'create table kept as select 1 as n');
     const client = new pg.Client({ connectionString: first.url });
@@ -132,7 +133,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('does not report a stop as a death', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const server = await fixture.start();
     const reasons: string[] = [];
     server.onExit((reason) => reasons.push(reason));
@@ -143,7 +144,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('starts after the service and PostgreSQL were killed together', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const owner = await fixture.spawnOwner();
     await query(owner.answer.url, 'create table kept as select 1 as n');
 
@@ -155,8 +156,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('starts over a dead postmaster that nobody reaped', async () => {
-    await using fixture = openEnvironment();
-    await (await fixture.start()).stop();
+    await using fixture = await openMade();
     // `sleep` takes the place of the shell that started PostgreSQL, and never asks for its children.
     const parent = fixture.spawnServer((command) => ['sh', '-c', '"$@" & exec sleep 1000', 'sh', ...command]);
     const postmaster = await postmasterReady(fixture.cluster);
@@ -170,8 +170,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('stops an orphan that still runs, and starts in its place', async () => {
-    await using fixture = openEnvironment();
-    await (await fixture.start()).stop();
+    await using fixture = await openMade();
     const orphan = fixture.spawnServer((command) => command);
     const ended = once(orphan, 'exit');
     await postmasterReady(fixture.cluster);
@@ -184,7 +183,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('waits for a session that outlives its postmaster before it takes the locks away', async () => {
-    await using fixture = openEnvironment();
+    await using fixture = await openMade();
     const first = await fixture.start();
     const client = new pg.Client({ connectionString: first.url });
     client.on('error', () => undefined);
@@ -208,8 +207,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('starts over a lock whose pid belongs to another program by now', async () => {
-    await using fixture = openEnvironment();
-    await (await fixture.start()).stop();
+    await using fixture = await openMade();
     fs.writeFileSync(path.join(fixture.cluster, 'postmaster.pid'), `${process.pid}\n${fixture.cluster}\n`);
     fs.writeFileSync(path.join(fixture.dir, '.s.PGSQL.5432.lock'), `${process.pid}\n${fixture.cluster}\n`);
 
@@ -257,8 +255,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('refuses to start where the cluster is gone and its password is left, and makes no new one', async () => {
-    await using fixture = openEnvironment();
-    await (await fixture.start()).stop();
+    await using fixture = await openMade();
     fs.rmSync(fixture.cluster, { recursive: true });
 
     await assert.rejects(
@@ -274,8 +271,7 @@ describe('the embedded PostgreSQL', () => {
 
   for (const made of [false, true]) {
     test(`says that ${made ? 'PostgreSQL' : 'initdb'} could not be started, and starts when that has passed`, async (t) => {
-      await using fixture = openEnvironment();
-      if (made) await (await fixture.start()).stop();
+      await using fixture = made ? await openMade() : openEnvironment();
       // What Node gives when the process may open no more files: no pipes, no process id, an error a moment later.
       const refuse = () => {
         const child = new EventEmitter();
@@ -351,6 +347,13 @@ function openEnvironment(name = 'database') {
       fs.rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** The same with a cluster, as an earlier start leaves it: making one takes most of the time of a first start. */
+async function openMade() {
+  const environment = openEnvironment();
+  await copyNewCluster(path.dirname(environment.dir));
+  return environment;
 }
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
