@@ -80,6 +80,14 @@ const JOB_BUGS: StoreBug[] = [
 
 const LIVE_BUGS: StoreBug[] = [
   {
+    name: 'a session is written without a fence',
+    file: 'src/jobs/live/live-store.ts',
+    original: ' and session.lease = given.lease',
+    changed: '',
+    test: 'src/live/session/journal.test.ts',
+    title: 'a session that was taken over is told so, and nothing of it is written',
+  },
+  {
     name: 'a session that cannot be written fails all sessions of its shard',
     file: 'src/live/session/journal.ts',
     original:

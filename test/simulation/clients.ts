@@ -47,12 +47,15 @@ export class Clients {
     this.#routes = [...webhookRoutes({ ...runtime, secretBox: SECRET_BOX, lookup }), ...webhookTestRoutes(runtime)];
   }
 
-  /** Accounts are created before the faults begin. */
-  async makeAccounts(admin: Database, count: number): Promise<Account[]> {
+  /**
+   * Accounts are created before the faults begin.
+   * @param richness  times what their jobs cost
+   */
+  async makeAccounts(admin: Database, count: number, richness: number): Promise<Account[]> {
     const made: Account[] = [];
     for (let i = 0; i < count; i++) {
       const plan = this.#random.pick(['lite', 'pro'] as const);
-      const units = this.#random.next() < 0.2 ? null : unitsFromCredits(0.5 + 4 * this.#random.next());
+      const units = this.#random.next() < 0.2 ? null : unitsFromCredits(richness * (0.5 + 4 * this.#random.next()));
       const wish = { id: makeId('acct'), name: 'simulated', plan, units, ledgerId: makeId('led') };
       const account = await insertAccount(admin, wish);
       await insertTestKey(admin, account);

@@ -21,8 +21,8 @@ for (const bug of PLANTED_BUGS.filter(({ name }) => name.includes(values.only)))
 }
 
 /** The first seed that finds it, with the first rule that it violates; null when none does. */
-function simulateWith({ name }: PlantedBug): string | null {
-  const args = [here('run.ts'), '--seeds', values.seeds, '--bug', name];
+function simulateWith({ name, isLive = false }: PlantedBug): string | null {
+  const args = [here('run.ts'), '--seeds', values.seeds, '--bug', name, ...(isLive ? ['--live'] : [])];
   const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (stderr.includes(' rules:')) return stderr.split('\n').slice(0, 2).join(' ').trim();
   // The changed code may have another mistake than the one that is meant.

@@ -4,6 +4,8 @@ export type PlantedBug = {
   changes: Change[];
   /** The file whose tests find it. */
   test?: string;
+  /** Whether only seeds with live sessions can find it. */
+  isLive?: boolean;
 };
 
 /** Other exports of a module, made from its own. */

@@ -9,6 +9,7 @@ const received = new Map<string, number>();
 export const LIVE_BUGS: PlantedBug[] = [
   {
     name: 'live audio is acknowledged before its commit',
+    isLive: true,
     changes: [
       journal({
         JournalEntry: (original) =>
@@ -26,6 +27,7 @@ export const LIVE_BUGS: PlantedBug[] = [
   },
   {
     name: 'a live session is written without a fence',
+    isLive: true,
     changes: [
       liveStore({
         writeLive: (original) => async (sql, batch) => {
@@ -42,6 +44,7 @@ export const LIVE_BUGS: PlantedBug[] = [
   },
   {
     name: 'a live session continues at what was received, not at what is durable',
+    isLive: true,
     changes: [
       journal({
         JournalEntry: (original) =>
@@ -65,6 +68,7 @@ export const LIVE_BUGS: PlantedBug[] = [
   },
   {
     name: 'a final segment is sent before it is durable',
+    isLive: true,
     changes: [
       journal({
         JournalEntry: (original) =>

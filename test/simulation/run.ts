@@ -1,6 +1,7 @@
 // Simulates seeds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--bug
-// name] Prints each seed that violates a rule, with the violations, and exits with code 1 then. `--from <seed> --seeds
-// 1` replays a seed, exactly if the report of `--verbose` says isReplayable. `--bug` adds one of planted-bugs.ts.
+// name] [--live] Prints each seed that violates a rule, with the violations, and exits with code 1 then. `--from <seed>
+// --seeds 1` replays a seed, exactly if the report of `--verbose` says isReplayable. `--bug` adds one of
+// planted-bugs.ts. `--live` takes only seeds that have live sessions.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     // Seeds to run whatever time they take.
     'at-least': { type: 'string', default: '1' },
     bug: { type: 'string' },
+    live: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -35,14 +37,16 @@ await own?.stop();
 
 async function runSeeds(): Promise<void> {
   const { openSimulatedPostgres } = await import('./database.ts');
-  const { beginSimulating, simulate } = await import('./simulate.ts');
+  const { beginSimulating, LIVE_EVERY, simulate } = await import('./simulate.ts');
   const startedAtMs = performance.now();
   const first = Number(values.from);
   const maxMs = Number(values['for-seconds']) * 1000;
   const totals = { seeds: 0, jobs: 0, events: 0, arrivals: 0, faults: 0, failed: 0 };
   await using postgres = await openSimulatedPostgres();
   beginSimulating(randomFrom(first));
-  for (let seed = first; seed < first + Number(values.seeds); seed++) {
+  const step = values.live ? LIVE_EVERY : 1;
+  const from = Math.ceil(first / step) * step;
+  for (let seed = from; seed < from + step * Number(values.seeds); seed += step) {
     if (totals.seeds >= Number(values['at-least']) && performance.now() - startedAtMs > maxMs) break;
     const report = await simulate(postgres, seed).catch((cause: unknown) => {
       throw new Error(`seed ${seed} ended with an error`, { cause });

@@ -31,7 +31,9 @@ const ACTIONS_MS = 45_000;
 const LIVENESS_MS = 900_000;
 const LOOK_MS = 5_000;
 /** One seed of so many has live sessions. */
-const LIVE_EVERY = 3;
+export const LIVE_EVERY = 3;
+// A session begins with a minute that is paid for, as much as all jobs of an account cost.
+const LIVE_RICHNESS = 3;
 const SESSIONS = 6;
 const CUTS = [0.01, 0.05, 0.15];
 // Longer than any wait of an actor: callbacks of the seed before have run by then.
@@ -69,10 +71,11 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   const nodes = new Map<string, Node>();
   const clients = new Clients(environment);
   const note = noteOf(environment);
-  const accounts = await clients.makeAccounts(postgres.admin, 2 + here.random.integer(2));
+  const isLive = seed % LIVE_EVERY === 0;
+  const accounts = await clients.makeAccounts(postgres.admin, 2 + here.random.integer(2), isLive ? LIVE_RICHNESS : 1);
   const faults = planFaults(environment, nodes);
 
-  const live = seed % LIVE_EVERY === 0 ? openLive(environment, { admin: postgres.admin, nodes, faults }) : null;
+  const live = isLive ? openLive(environment, { admin: postgres.admin, nodes, faults }) : null;
   for (const slot of live ? [...SLOTS, ...LIVE_SLOTS] : SLOTS) nodes.set(slot, startNode(slot, environment));
   let calls = 0;
   const call = (made: Promise<unknown>) => {

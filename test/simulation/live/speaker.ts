@@ -26,7 +26,8 @@ export type Cuts = { rate: number };
 const PIECE_BYTES = 24_000;
 const PIECE_MS = 500;
 const SILENCE_MS = 8_000;
-const AGAIN_MS = 2_500;
+// Some clients connect again at once: what they have sent may not be written yet.
+const AGAIN_MS = [30, 2_500];
 // Codes after which a client does not connect again.
 const FINAL_CODES: number[] = [CLOSE.done, CLOSE.ended, CLOSE.outOfBalance, CLOSE.idle, CLOSE.tooLong];
 
@@ -71,7 +72,7 @@ export class Speaker {
     while (!this.#isOver) {
       const wasConnected = await this.#connection(hurries);
       if (wasConnected && !comesBack) return;
-      await this.#clock.sleep(AGAIN_MS * random.next());
+      await this.#clock.sleep(random.pick(AGAIN_MS) * random.next());
     }
   }
 
@@ -170,7 +171,7 @@ export class Speaker {
       const piece = audio.subarray(this.#position, this.#position + 1 + random.integer(PIECE_BYTES));
       wire.sendAudio(piece);
       this.#position += piece.length;
-      if (random.next() < this.#cuts.rate) return wire.cut(random.pick(['noticed', 'silent']));
+      if (random.next() < this.#cuts.rate) return wire.cut(random.pick(['noticed', 'silent', 'moved']));
     }
     // Others leave the end of their session to idle_seconds.
     if (random.next() < 0.85) wire.sendMessage({ type: 'finish' });

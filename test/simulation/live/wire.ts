@@ -12,6 +12,9 @@ export type WireClient = {
   closed(code: number): void;
 };
 
+/** How a connection is cut. */
+export type Cut = 'noticed' | 'silent' | 'moved';
+
 const NOTICED_MS = 3_000;
 // A server closes a connection from which nothing comes after so long.
 const SILENCE_MS = 35_000;
@@ -69,17 +72,21 @@ export class Wire {
     this.#toServer.push(() => this.#closeCode === null && this.#user?.text(JSON.stringify(message)));
   }
 
-  /** What is on its way is lost. `silent`: neither side is told; the server finds out by its heartbeat. */
-  cut(how: 'noticed' | 'silent'): void {
+  /**
+   * What is on its way is lost. `silent`: neither side is told; the server finds out by its heartbeat. `moved`: as
+   * `silent`, but the client knows, because it changes its network, and what it has sent still arrives.
+   */
+  cut(how: Cut): void {
     if (this.#isCut) return;
     this.#isCut = true;
-    this.#toServer.close();
+    if (how !== 'moved') this.#toServer.close();
     this.#toClient.close();
     const { simulator } = this.#environment;
     const within = how === 'noticed' ? NOTICED_MS : SILENCE_MS;
     simulator.after(this.#toServer.receiver, simulator.random.next() * within, () => this.#closeServer(CUT));
     if (how === 'noticed')
       simulator.after(this.#toClient.receiver, simulator.random.next() * NOTICED_MS, () => this.#closeClient(CUT));
+    if (how === 'moved') this.#closeClient(CUT);
   }
 
   /** The client gives the connection up. */
