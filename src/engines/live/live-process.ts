@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';
-import { type EngineError, type Pcm, SAMPLE_RATE } from '../engine.ts';
+import { EngineError, type Pcm, SAMPLE_RATE } from '../engine.ts';
+import { joinPcm } from '../join-pcm.ts';
 import { type Child, type ChildSettings, startChild } from '../process/child.ts';
 import { closed, errorAtStart, failedOnAudio, restartDelayMs, stoppedOnAudio } from '../process/child-faults.ts';
 import type { LiveAnswer, LiveRequest } from './child-serve-live.ts';
-import type { LiveFinal, LivePartial } from './live-engine.ts';
+import type { LiveFinal, LiveSegmentDecoder, OnPartial } from './live-engine.ts';
 
 export type LiveProcessSettings = Omit<ChildSettings, 'niceness'> & {
   /** What the operator should do when the process cannot start; part of the error message. */
@@ -14,20 +15,67 @@ export type LiveProcessSettings = Omit<ChildSettings, 'niceness'> & {
   onRestart(): void;
 };
 
-/** Who is told of a segment. After `final` or `failed` nothing follows. */
-export type SegmentUser = {
-  partial(partial: LivePartial): void;
-  final(final: LiveFinal): void;
-  failed(error: EngineError): void;
-};
-
-type OpenSegment = { user: SegmentUser; sentSamples: number; decodedSamples: number; isEnding: boolean };
-
 // A turn of the process takes some hundredths of a second.
 const STALLED_AFTER_MS = 30_000;
 const STALL_CHECK_MS = 1_000;
 // The cost of audio is that of the last minutes.
 const COST_OVER_SECONDS = 120;
+
+/** A segment that a process decodes as its audio comes. */
+export class ProcessSegment implements LiveSegmentDecoder {
+  readonly onPartial: OnPartial | null;
+  readonly final = Promise.withResolvers<LiveFinal>();
+  sentSamples = 0;
+  decodedSamples = 0;
+  isEnding = false;
+  readonly #id: number;
+  readonly #process: LiveProcess;
+  readonly #language: string | null;
+  #frames: Pcm[] = [];
+
+  constructor(id: number, process: LiveProcess, language: string | null, onPartial: OnPartial | null) {
+    this.#id = id;
+    this.#process = process;
+    this.#language = language;
+    this.onPartial = onPartial;
+    // A segment that fails before its end is reported there.
+    this.final.promise.catch(() => undefined);
+  }
+
+  write(frame: Pcm): void {
+    // The frames of a message come in one turn of the loop and are sent as one.
+    if (this.#frames.length === 0) queueMicrotask(() => this.#flush());
+    this.#frames.push(frame);
+  }
+
+  async end(lengthSeconds: number): Promise<LiveFinal> {
+    this.#flush();
+    this.isEnding = true;
+    this.#process.send({ kind: 'end', id: this.#id, lengthSeconds });
+    const final = await this.final.promise;
+    return { ...final, language: final.language ?? this.#language };
+  }
+
+  close(): void {
+    this.#frames = [];
+    this.#process.send({ kind: 'close', id: this.#id });
+    this.final.reject(new EngineError('engine_error', 'The session has ended.'));
+  }
+
+  /** Seconds that were written and not decoded. */
+  backlogSeconds(): number {
+    return (this.sentSamples - this.decodedSamples) / SAMPLE_RATE;
+  }
+
+  #flush(): void {
+    const frames = this.#frames;
+    this.#frames = [];
+    if (frames.length === 0) return;
+    const samples = joinPcm(frames);
+    this.sentSamples += samples.length;
+    this.#process.send({ kind: 'audio', id: this.#id }, samples);
+  }
+}
 
 /**
  * A process that decodes segments as their audio comes. It is started by the first segment, and again by the next one
@@ -35,7 +83,7 @@ const COST_OVER_SECONDS = 120;
  */
 export class LiveProcess implements AsyncDisposable {
   readonly #settings: LiveProcessSettings;
-  readonly #segments = new Map<number, OpenSegment>();
+  readonly #segments = new Map<number, ProcessSegment>();
   #starting: Promise<Child<LiveAnswer>> | null = null;
   /** Set once the process is ready. */
   #child: Child<LiveAnswer> | null = null;
@@ -67,44 +115,28 @@ export class LiveProcess implements AsyncDisposable {
     await this.#start();
   }
 
-  /** Begins a segment. Returns its id. */
-  open(language: string | null, user: SegmentUser): number {
+  /** Begins a segment. @param language  BCP 47 code, or null to detect */
+  open(language: string | null, onPartial: OnPartial | null): ProcessSegment {
     const id = this.#nextId;
     this.#nextId += 1;
+    const segment = new ProcessSegment(id, this, language, onPartial);
     if (this.#isClosed) {
-      user.failed(closed());
-      return id;
+      segment.final.reject(closed());
+      return segment;
     }
-    this.#segments.set(id, { user, sentSamples: 0, decodedSamples: 0, isEnding: false });
-    this.#send({ kind: 'open', id, language });
+    this.#segments.set(id, segment);
+    this.send({ kind: 'open', id, language });
     this.#start().catch(() => undefined);
-    return id;
+    return segment;
   }
 
-  write(id: number, samples: Pcm): void {
-    const segment = this.#segments.get(id);
-    if (!segment) return;
-    segment.sentSamples += samples.length;
-    this.#send({ kind: 'audio', id }, samples);
-  }
-
-  /** There is no more audio: the text of its first seconds is wanted. */
-  end(id: number, lengthSeconds: number): void {
-    const segment = this.#segments.get(id);
-    if (!segment) return;
-    segment.isEnding = true;
-    this.#send({ kind: 'end', id, lengthSeconds });
-  }
-
-  /** Nothing more of the segment is wanted. */
-  close(id: number): void {
-    if (this.#segments.delete(id)) this.#send({ kind: 'close', id });
-  }
-
-  /** Seconds of a segment that were written and not decoded. */
-  backlogSeconds(id: number): number {
-    const segment = this.#segments.get(id);
-    return segment ? (segment.sentSamples - segment.decodedSamples) / SAMPLE_RATE : 0;
+  /** For its segments: nothing is sent of one that has ended or failed. */
+  send(request: LiveRequest, samples?: Pcm): void {
+    const { kind, id } = request;
+    if (!this.#segments.has(id)) return;
+    if (kind === 'close') this.#segments.delete(id);
+    if (this.#child) sendTo(this.#child, request, samples);
+    else this.#outbox.push([request, samples]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -113,11 +145,6 @@ export class LiveProcess implements AsyncDisposable {
     const child = this.#child ?? (await this.#starting?.catch(() => null));
     child?.kill();
     await child?.exited;
-  }
-
-  #send(request: LiveRequest, samples?: Pcm): void {
-    if (this.#child) sendTo(this.#child, request, samples);
-    else this.#outbox.push([request, samples]);
   }
 
   #start(): Promise<Child<LiveAnswer>> {
@@ -175,12 +202,12 @@ export class LiveProcess implements AsyncDisposable {
     if (!segment) return;
     if (answer.kind === 'decoded') {
       segment.decodedSamples += answer.samples;
-      if (answer.partial && !segment.isEnding) segment.user.partial(answer.partial);
+      if (answer.partial && !segment.isEnding) segment.onPartial?.(answer.partial);
       return;
     }
     this.#segments.delete(answer.id);
-    if (answer.kind === 'final') segment.user.final(answer.final);
-    else segment.user.failed(failedOnAudio(new Error(answer.reason)));
+    if (answer.kind === 'final') segment.final.resolve(answer.final);
+    else segment.final.reject(failedOnAudio(new Error(answer.reason)));
   }
 
   #count({ busyMs, samples }: { busyMs: number; samples: number }): void {
@@ -203,9 +230,8 @@ export class LiveProcess implements AsyncDisposable {
 
   #failAll(error: EngineError): void {
     this.#outbox = [];
-    const failed = [...this.#segments.values()];
+    for (const { final } of this.#segments.values()) final.reject(error);
     this.#segments.clear();
-    for (const { user } of failed) user.failed(error);
   }
 }
 

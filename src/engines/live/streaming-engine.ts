@@ -1,15 +1,7 @@
-import { type Engine, EngineError, type Pcm } from '../engine.ts';
-import { joinPcm } from '../join-pcm.ts';
+import type { Engine } from '../engine.ts';
 import { testTone } from '../silence.ts';
-import type {
-  LiveDecoder,
-  LiveDecoderOptions,
-  LiveEngine,
-  LiveFinal,
-  LiveSegmentDecoder,
-  OnPartial,
-} from './live-engine.ts';
-import { LiveProcess, type LiveProcessSettings } from './live-process.ts';
+import type { LiveDecoder, LiveDecoderOptions, LiveEngine, LiveSegmentDecoder, OnPartial } from './live-engine.ts';
+import { LiveProcess, type LiveProcessSettings, type ProcessSegment } from './live-process.ts';
 
 export type StreamingEngineOptions = LiveProcessSettings &
   Pick<Engine, 'name' | 'languages' | 'features' | 'licence'> & {
@@ -53,17 +45,15 @@ function costOf(processes: LiveProcess[], assumed: number | null): number {
 
 async function warmUp(first: LiveProcess): Promise<void> {
   await first.start();
-  await new Promise<void>((resolve, reject) => {
-    const id = first.open(null, { partial: () => undefined, final: () => resolve(), failed: reject });
-    for (let signal = 0; signal < TEST_SIGNALS; signal++) first.write(id, testTone());
-    first.end(id, TEST_SIGNALS);
-  });
+  const segment = first.open(null, null);
+  for (let signal = 0; signal < TEST_SIGNALS; signal++) segment.write(testTone());
+  await segment.end(TEST_SIGNALS);
 }
 
 class StreamingDecoder implements LiveDecoder {
   readonly #processes: LiveProcess[];
   readonly #asked: LiveDecoderOptions;
-  readonly #open = new Set<StreamingSegment>();
+  readonly #open = new Set<ProcessSegment>();
 
   constructor(processes: LiveProcess[], asked: LiveDecoderOptions) {
     this.#processes = processes;
@@ -72,12 +62,10 @@ class StreamingDecoder implements LiveDecoder {
 
   segment(onPartial: OnPartial | null): LiveSegmentDecoder {
     const process = this.#processes.reduce((least, one) => (one.segments < least.segments ? one : least));
-    const segment = new StreamingSegment(process, {
-      language: this.#asked.language,
-      onPartial,
-      onOver: () => this.#open.delete(segment),
-    });
+    const segment = process.open(this.#asked.language, onPartial);
     this.#open.add(segment);
+    const forget = () => void this.#open.delete(segment);
+    segment.final.promise.then(forget, forget);
     return segment;
   }
 
@@ -87,65 +75,5 @@ class StreamingDecoder implements LiveDecoder {
 
   close(): void {
     for (const segment of this.#open) segment.close();
-  }
-}
-
-type SegmentOptions = {
-  language: string | null;
-  onPartial: OnPartial | null;
-  onOver(): void;
-};
-
-class StreamingSegment implements LiveSegmentDecoder {
-  readonly #process: LiveProcess;
-  readonly #options: SegmentOptions;
-  readonly #id: number;
-  readonly #final = Promise.withResolvers<LiveFinal>();
-  #frames: Pcm[] = [];
-
-  constructor(process: LiveProcess, options: SegmentOptions) {
-    this.#process = process;
-    this.#options = options;
-    // A segment that fails before its end is reported there.
-    this.#final.promise.catch(() => undefined);
-    this.#id = process.open(options.language, {
-      partial: (partial) => options.onPartial?.(partial),
-      final: (final) =>
-        this.#over(() => this.#final.resolve({ ...final, language: final.language ?? options.language })),
-      failed: (error: EngineError) => this.#over(() => this.#final.reject(error)),
-    });
-  }
-
-  write(frame: Pcm): void {
-    // The frames of a message come in one turn of the loop and are sent as one.
-    if (this.#frames.length === 0) queueMicrotask(() => this.#flush());
-    this.#frames.push(frame);
-  }
-
-  end(lengthSeconds: number): Promise<LiveFinal> {
-    this.#flush();
-    this.#process.end(this.#id, lengthSeconds);
-    return this.#final.promise;
-  }
-
-  close(): void {
-    this.#frames = [];
-    this.#process.close(this.#id);
-    this.#over(() => this.#final.reject(new EngineError('engine_error', 'The session has ended.')));
-  }
-
-  backlogSeconds(): number {
-    return this.#process.backlogSeconds(this.#id);
-  }
-
-  #flush(): void {
-    const frames = this.#frames;
-    this.#frames = [];
-    if (frames.length > 0) this.#process.write(this.#id, joinPcm(frames));
-  }
-
-  #over(settle: () => void): void {
-    this.#options.onOver();
-    settle();
   }
 }
