@@ -2,7 +2,7 @@
 export type HeardWord = { text: string; startSeconds: number; endSeconds: number };
 
 /** Words that do not change any more, and those of the newest pass after them. */
-export type Agreed<W> = { stable: W[]; open: W[] };
+export type Agreed = { stable: HeardWord[]; open: HeardWord[] };
 
 /** A repeated run of up to this number of words is what models invent in noise. */
 const LOOP_MAX_WORDS = 6;
@@ -13,12 +13,12 @@ const LOOP_MAX_REPEATS = 2;
  * words before it. Words are compared by letters and digits, without case. A run of words is not made stable more than
  * twice in a row.
  */
-export class Agreement<W extends { text: string } = HeardWord> {
-  #stable: W[] = [];
-  #last: W[] = [];
+export class Agreement {
+  #stable: HeardWord[] = [];
+  #last: HeardWord[] = [];
 
   /** Takes the words of a pass over the whole segment so far. */
-  push(words: W[]): Agreed<W> {
+  push(words: HeardWord[]): Agreed {
     const from = this.#stable.length;
     const agreed = sameWords(words.slice(from), this.#last.slice(from));
     for (const word of words.slice(from, from + agreed)) {
@@ -28,22 +28,17 @@ export class Agreement<W extends { text: string } = HeardWord> {
     this.#last = words;
     return { stable: [...this.#stable], open: words.slice(this.#stable.length) };
   }
-
-  /** How many of the stable words the final text contradicts. */
-  brokenBy(final: W[]): number {
-    return this.#stable.length - sameWords(final, this.#stable);
-  }
 }
 
 /** The number of words at the start on which both agree. */
-function sameWords(one: { text: string }[], other: { text: string }[]): number {
+function sameWords(one: HeardWord[], other: HeardWord[]): number {
   const limit = Math.min(one.length, other.length);
   let same = 0;
   while (same < limit && keyOf(one[same]!) === keyOf(other[same]!)) same += 1;
   return same;
 }
 
-function repeats(words: { text: string }[]): boolean {
+function repeats(words: HeardWord[]): boolean {
   const keys = words.map(keyOf);
   for (let length = 1; length <= LOOP_MAX_WORDS; length++) {
     const run = keys.slice(-length).join(' ');
@@ -54,6 +49,6 @@ function repeats(words: { text: string }[]): boolean {
   return false;
 }
 
-function keyOf({ text }: { text: string }): string {
+function keyOf({ text }: HeardWord): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
