@@ -12,16 +12,15 @@ import type { Database } from '../db/database.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import { CLOSE, type OpenSocket } from '../http/websocket/open-socket.ts';
-import { takeOverSession } from '../jobs/live/take-over.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { openSemaphore } from '../platform/semaphore.ts';
 import { Slices } from '../platform/slices.ts';
-import type { LiveApi } from './live-api.ts';
 import { LiveConnection } from './live-connection.ts';
-import type { HostedUser, Taken } from './live-host.ts';
+import type { HostedUser, LiveApi, Taken } from './live-host.ts';
 import { LiveJournal } from './session/journal.ts';
 import { type LiveClaim, RunningSession } from './session/running-session.ts';
+import { takeOverSession } from './session/take-over.ts';
 
 const OPTIONS = { encoding: 'pcm_s16le', sampleRate: 16_000, partials: true, endpointingMs: 600 };
 const REST = { maxSegmentSeconds: 20, resumeSeconds: 60, idleSeconds: 300 };
@@ -76,7 +75,7 @@ async function openEnvironment(clock: Clock = systemClock) {
     journal: new LiveJournal({ ...parts, db }),
   };
   const host = {
-    run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user, () => undefined),
+    run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user),
     connectionClosed: () => undefined,
   };
   const environment = {

@@ -1,15 +1,14 @@
 import { CLOSE, type OpenSocket, type SocketUser } from '../http/websocket/open-socket.ts';
 import { cancelJob } from '../jobs/api/control.ts';
-import { type LiveSegment, readMessage as readSegment } from '../jobs/live/live-segment.ts';
-import { findLiveMessages, findLiveSession } from '../jobs/live/live-store.ts';
+import type { LiveSegment } from '../jobs/live/live-segment.ts';
+import { findLiveSegments, findLiveSession } from '../jobs/live/live-store.ts';
 import { findJob } from '../jobs/store.ts';
 import { showJob } from '../jobs/view.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
 import { writeJson } from '../platform/json.ts';
 import { isTerminal } from '../rules/jobs/job-state.ts';
 import { durationMs } from '../rules/live/encoding.ts';
-import type { LiveApi } from './live-api.ts';
-import type { HostedUser, Taken } from './live-host.ts';
+import type { HostedUser, LiveApi, Taken } from './live-host.ts';
 import { type ClientMessage, partialMessage, readMessage, rounded, segmentMessage } from './messages.ts';
 import type { EndReason, Loss } from './session/held-session.ts';
 import type { RunningSession } from './session/running-session.ts';
@@ -89,7 +88,7 @@ export class LiveConnection implements SocketUser {
         account_id: job.accountId,
         connection: this.#session.row.connections,
         close_code: code,
-        received_bytes: this.#session.receivedBytes - this.#session.row.durableBytes,
+        received_bytes: this.#session.audio.cameBytes - this.#session.row.durableBytes,
         behind_seconds: rounded(this.#session.mostBehindSeconds),
       },
       'live connection',
@@ -174,7 +173,10 @@ export class LiveConnection implements SocketUser {
     // Words of the next segment may wait already.
     if (this.#partial !== null && this.#partial.start < segment.endSeconds) this.#partial = null;
     // Those that are stored come first; this one is stored too.
-    if (!this.#isCaughtUp) return;
+    if (this.#isCaughtUp) this.#sendNext(segment);
+  }
+
+  #sendNext(segment: LiveSegment): void {
     this.#sentNumber = segment.number;
     this.#socket.send(segmentMessage(segment, this.#session.job.wordTimes));
   }
@@ -189,18 +191,15 @@ export class LiveConnection implements SocketUser {
           await this.#api.clock.sleep(FULL_CHECK_MS, signal);
           continue;
         }
-        const durable = this.#session.segments;
+        const durable = this.#session.entry.durable.segments;
         const page = { after: this.#sentNumber, limit: SEGMENTS_PER_READ };
         const stored = await retryWhileAway(this.#api, away, () =>
-          findLiveMessages(this.#api.db, this.#session.row, page),
+          findLiveSegments(this.#api.db, this.#session.row, page),
         );
-        for (const { number, message } of stored) {
-          this.#sentNumber = number;
-          this.#socket.send(segmentMessage(readSegment(message), this.#session.job.wordTimes));
-        }
+        for (const segment of stored) this.#sendNext(segment);
         // The job has ended elsewhere, and its rows are gone: the lost lease closes the connection.
         if (stored.length === 0 && this.#sentNumber < durable) return;
-        if (this.#sentNumber >= this.#session.segments) break;
+        if (this.#sentNumber >= this.#session.entry.durable.segments) break;
       }
       this.#isCaughtUp = true;
     } catch (cause) {
@@ -220,7 +219,10 @@ export class LiveConnection implements SocketUser {
   #warnOfLength(bytes: number): void {
     const { options } = this.#session.row;
     const secondsAt = (at: number) => this.#api.config.maxAudioSeconds - durationMs(options, at) / 1000;
-    const [before, after] = [secondsAt(this.#session.receivedBytes), secondsAt(this.#session.receivedBytes + bytes)];
+    const [before, after] = [
+      secondsAt(this.#session.audio.cameBytes),
+      secondsAt(this.#session.audio.cameBytes + bytes),
+    ];
     const passed = LENGTH_WARNINGS_SECONDS.find((seconds) => before > seconds && after <= seconds);
     if (passed === undefined) return;
     this.#warn('session_ending', 'The session ends when its audio is as long as it may be.', { seconds_left: passed });
@@ -245,7 +247,7 @@ export class LiveConnection implements SocketUser {
   }
 
   #sendDone(job: ReturnType<typeof showJob>, reason: EndReason | null = null): void {
-    this.#socket.sendText(writeJson({ type: 'done', seq: this.#session.segments + 1, job }));
+    this.#socket.sendText(writeJson({ type: 'done', seq: this.#session.entry.durable.segments + 1, job }));
     this.#close(reason === null ? CLOSE.done : END_CODES[reason], job.status);
   }
 
@@ -284,7 +286,8 @@ export class LiveConnection implements SocketUser {
     while (!signal.aborted) {
       await clock.sleep(TICK_MS, signal);
       // A page does not see pings: this is how its script knows that the connection works.
-      if (clock.now() - this.#ackedAtMs >= HEARTBEAT_SECONDS * 1000) this.#acknowledge(this.#session.durableBytes);
+      if (clock.now() - this.#ackedAtMs >= HEARTBEAT_SECONDS * 1000)
+        this.#acknowledge(this.#session.entry.durable.durableBytes);
     }
   }
 }

@@ -8,18 +8,24 @@ import { requireFreeDisk } from '../audio/storage/free-disk.ts';
 import { creditRates } from '../config/rates.ts';
 import type { Sql } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
+import type { MessageBudgets } from '../http/websocket/message-budgets.ts';
 import { acceptLive } from '../jobs/api/accept-store.ts';
+import type { ControlRuntime } from '../jobs/api/control.ts';
 import type { JobRequest } from '../jobs/api/request.ts';
 import { type Job, NO_AUDIO } from '../jobs/job.ts';
 import { countLiveSessions, type LiveOptions, leaveSession } from '../jobs/live/live-store.ts';
-import { type TakenSession, takeOverSession } from '../jobs/live/take-over.ts';
 import type { JobKey } from '../jobs/store.ts';
 import { openFairSemaphore } from '../platform/fair-semaphore.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
 import { costUnits } from '../rules/jobs/price.ts';
+import type { Callers } from './key-caller.ts';
 import type { LiveEngines } from './live-engines.ts';
 import { HELD_MS } from './session/meter.ts';
 import { type LiveRuntime, type Place, RunningSession, type SessionUser } from './session/running-session.ts';
+import { type TakenSession, takeOverSession } from './session/take-over.ts';
+
+/** What the endpoints of live sessions run on. */
+export type LiveApi = ControlRuntime & { host: LiveHost; callers: Callers; budgets: MessageBudgets };
 
 type HostRuntime = LiveRuntime & {
   engines: LiveEngines;
@@ -76,7 +82,7 @@ export class LiveHost {
 
   /** How far the engine of the slowest session is behind, in seconds of audio. */
   get behindSeconds(): number {
-    return Math.max(0, ...this.#running.values().map(({ session }) => session.behindSeconds));
+    return Math.max(0, ...this.#running.values().map(({ session }) => session.decoding.behindSeconds()));
   }
 
   /** @throws ApiError  503 */
@@ -149,8 +155,8 @@ export class LiveHost {
     this.#running.delete(id);
     before?.session.abandon();
     before?.user.replaced();
-    const session = new RunningSession(this.#runtime, taken, user, () => {
-      taken.place.free();
+    const session = new RunningSession(this.#runtime, taken, user);
+    session.over.addEventListener('abort', () => {
       if (this.#running.get(id)?.session === session) this.#running.delete(id);
     });
     this.#running.set(id, { session, user });

@@ -17,9 +17,8 @@ import { isId } from '../rules/ids.ts';
 import { isTerminal } from '../rules/jobs/job-state.ts';
 import { shardOf } from '../rules/shard.ts';
 import { keyCaller } from './key-caller.ts';
-import type { LiveApi } from './live-api.ts';
 import { LiveConnection, SUBPROTOCOL } from './live-connection.ts';
-import { CONNECT_WITHIN_MS } from './live-host.ts';
+import { CONNECT_WITHIN_MS, type LiveApi } from './live-host.ts';
 import { liveBody, readLiveRequest } from './live-request.ts';
 
 /** Bytes of audio in one binary frame. */

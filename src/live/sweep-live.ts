@@ -1,6 +1,6 @@
 import { type ControlRuntime, cancelQueuedJob } from '../jobs/api/control.ts';
-import { eraseSession } from '../jobs/live/end-live.ts';
 import { findIdleSessions } from '../jobs/live/live-store.ts';
+import { eraseSession } from './session/end-live.ts';
 
 /**
  * Cancels live jobs that no client connected to in time, and deletes what is left of sessions that have ended: that of

@@ -19,7 +19,7 @@ export const LIVE_BUGS: PlantedBug[] = [
             (append) =>
               function (bytes, position) {
                 append.call(this, bytes, position);
-                this.session.onDurable(this.durableBytes + this.pendingBytes(), 0);
+                this.session.acknowledge(this.durable.durableBytes + this.pendingBytes(), 0);
               },
           ),
       }),
@@ -54,7 +54,7 @@ export const LIVE_BUGS: PlantedBug[] = [
             (append) =>
               function (bytes, position) {
                 append.call(this, bytes, position);
-                received.set(this.session.row.id, this.durableBytes + this.pendingBytes());
+                received.set(this.session.row.id, this.durable.durableBytes + this.pendingBytes());
               },
           ),
       }),

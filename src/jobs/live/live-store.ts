@@ -1,42 +1,35 @@
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
-import { durationMs, type LiveEncoding, type LiveSampleRate } from '../../rules/live/encoding.ts';
+import { durationMs, type LiveFormat } from '../../rules/live/encoding.ts';
+import type { SegmentOptions, SegmentPosition } from '../../rules/live/live-segments.ts';
 import { type ClaimedJob, NO_RESULT } from '../job.ts';
 import type { Holder } from '../queue/lease-store.ts';
 import { moveSql } from '../queue/moves.ts';
 import { type JobKey, OPEN_JOB_COLUMNS } from '../store.ts';
+import type { LiveSegment } from './live-segment.ts';
 
 /** What a client asked of a live session, beside what is asked of any job. */
-export type LiveOptions = {
-  encoding: LiveEncoding;
-  sampleRate: LiveSampleRate;
-  partials: boolean;
-  endpointingMs: number;
-  maxSegmentSeconds: number;
-  resumeSeconds: number;
-  idleSeconds: number;
-};
+export type LiveOptions = LiveFormat &
+  SegmentOptions & { partials: boolean; resumeSeconds: number; idleSeconds: number };
 
-/** A row of `live_sessions`: how far a session is durable. */
-export type LiveRow = JobKey & {
-  accountId: string;
-  options: LiveOptions;
-  /** Raised by whoever takes the session over: writes under a lower one are refused. */
-  lease: number;
-  /** Bytes of audio, gaps included. */
-  durableBytes: number;
-  gapBytes: number;
-  /** Where another process continues: a frame of 10 ms, and whether speech was cut there. */
-  frame: number;
-  isSpeaking: boolean;
-  /** How often a client has connected. */
-  connections: number;
-  isConnected: boolean;
-  /** Final segments. */
-  segments: number;
-  warnings: FoundWarning[];
-};
+/** A row of `live_sessions`: how far a session is durable, and the position at which another process continues. */
+export type LiveRow = JobKey &
+  SegmentPosition & {
+    accountId: string;
+    options: LiveOptions;
+    /** Raised by whoever takes the session over: writes under a lower one are refused. */
+    lease: number;
+    /** Bytes of audio, gaps included. */
+    durableBytes: number;
+    gapBytes: number;
+    /** How often a client has connected. */
+    connections: number;
+    isConnected: boolean;
+    /** Final segments. */
+    segments: number;
+    warnings: FoundWarning[];
+  };
 
 const COLUMNS = `shard, job_id as id, account_id as "accountId", options, lease, durable_bytes as "durableBytes",
         gap_bytes as "gapBytes", frame, is_speaking as "isSpeaking", connections, is_connected as "isConnected", segments,
@@ -238,7 +231,7 @@ export type LiveWrite = Pick<
 /** Audio that is not committed: consecutive bytes, or for an empty buffer a gap of `length` bytes. */
 export type AudioChunk = { startByte: number; length: number; bytes: Buffer };
 export type LiveChunk = AudioChunk & { id: string };
-/** A final segment: as the event streams of the job show it, and as its client was told of it. */
+/** A final segment: as the event streams of the job show it, and a `LiveSegment` as JSON. */
 export type LivePiece = { id: string; number: number; segments: string; message: string };
 
 // Data-modifying CTEs see the same rows; the update locks the session's row and checks the lease again after a wait.
@@ -333,22 +326,23 @@ export async function readChunks(
   });
 }
 
-/** The messages of the final segments after a number, in order, at most `limit`. */
-export async function findLiveMessages(
+/** The final segments after a number, in order, at most `limit`. */
+export async function findLiveSegments(
   sql: Sql,
   { shard, id }: JobKey,
   { after, limit }: { after: number; limit: number },
-): Promise<{ number: number; message: string }[]> {
-  return await sql.rows({
+): Promise<LiveSegment[]> {
+  const rows = await sql.rows<{ message: string }>({
     name: 'find_live_messages',
     text: `
-      select number + 1 as number, message
+      select message
       from job_pieces
       where shard = $1 and job_id = $2 and lease = 0 and number >= $3
       order by number
       limit $4`,
     values: [shard, id, after, limit],
   });
+  return rows.map(({ message }) => JSON.parse(message) as LiveSegment);
 }
 
 /** Deletes at most 500 chunks of a session, and its row with the last of them. True when nothing is left. */

@@ -9,13 +9,13 @@ import { randomFrom } from '../../../test/fixtures/random.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
 import type { OpenSocket } from '../../http/websocket/open-socket.ts';
-import { takeOverSession } from '../../jobs/live/take-over.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { Slices } from '../../platform/slices.ts';
 import type { HostedUser, Taken } from '../live-host.ts';
 import { LiveJournal } from '../session/journal.ts';
 import { type LiveClaim, RunningSession } from '../session/running-session.ts';
+import { takeOverSession } from '../session/take-over.ts';
 import { type RealtimeApi, RealtimeConnection } from './realtime-connection.ts';
 import { INITIAL_SETTINGS } from './session-settings.ts';
 
@@ -48,7 +48,7 @@ async function openConnection(audio: Buffer, { plan = 'lite', fails = false, cha
       const taken = await takeOverSession(fixture.db, key, 'node_test/http');
       return { ...taken, place: openPlace(engine) };
     },
-    run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user, () => undefined),
+    run: (taken: Taken, user: HostedUser) => new RunningSession(runtime, taken, user),
   };
   // biome-ignore lint/suspicious/noExplicitAny: events of many types
   const events: any[] = [];

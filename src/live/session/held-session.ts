@@ -1,21 +1,23 @@
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
-import type { Job, JobMetrics } from '../../jobs/job.ts';
-import { endLiveJob } from '../../jobs/live/end-live.ts';
-import { editOf } from '../../jobs/live/live-segment.ts';
-import type { TakenSession } from '../../jobs/live/take-over.ts';
+import type { ClaimedJob, Job, JobMetrics } from '../../jobs/job.ts';
+import { type LiveRow, leaveSession } from '../../jobs/live/live-store.ts';
 import { retryWhileAway } from '../../jobs/work/retry-while-away.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { Slices } from '../../platform/slices.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { isOver, phaseAfter, type SessionMove, type SessionPhase } from '../../rules/live/session-phase.ts';
-import type { JournalEntry, LiveJournal } from './journal.ts';
-import { SessionDecoding, type SessionEvents, segmentationFor } from './session-decoding.ts';
+import { openReplacer } from '../../rules/transcript/replacements.ts';
+import { endLiveJob } from './end-live.ts';
+import type { JournalEntry, JournalSession, LiveJournal } from './journal.ts';
+import { PaidAudio, type PayingSession } from './paid-audio.ts';
+import { SessionDecoding, type SessionEvents } from './session-decoding.ts';
+import type { TakenSession } from './take-over.ts';
 
 /** What a session runs on, with a client or without. */
 export type HeldRuntime = StorageRuntime & {
   slices: Slices;
-  metrics?: JobMetrics;
+  metrics?: JobMetrics & { liveAcknowledged?(lagMs: number): void };
   journal: LiveJournal;
   /** Each end takes up to 2 MB: 300 sessions that ended within 5 s took 50 MB, and all connections to the database. */
   ends: Semaphore;
@@ -30,13 +32,14 @@ export type EndReason = 'out_of_balance' | 'too_long' | 'idle';
  */
 export type Loss = { reason: 'lost' | 'away' } | { reason: 'failed'; cause: unknown; what: string };
 
-export type HeldUser = {
-  /** The first `bytes` bytes are durable; the oldest of the last write became durable `lagMs` after it came. */
-  durable?(bytes: number, lagMs: number): void;
+/** Who is told of a session: the wire of its client. */
+export type HeldUser = SessionEvents & {
+  /** So many bytes are durable. */
+  acknowledged?(offset: number): void;
+  /** So many seconds are paid for; the session stops after them. */
+  balanceLow?(secondsLeft: number): void;
   /** Resolves when the client has the segments that were stored before: the end of the job deletes them. */
   caughtUp?(): Promise<void>;
-  /** What the job should warn of beside what was found in its audio. */
-  warnings?(): FoundWarning[];
   /** The session stops here; its job goes on elsewhere, or has ended. */
   lost(loss: Loss): void;
   /** The job has ended. @param reason  null: by the word of its client, or without a client */
@@ -45,51 +48,42 @@ export type HeldUser = {
 
 /**
  * A live session that this process has taken over, from then on until its job ends, or until the process does nothing
- * more for it: `SESSION_MOVES` has its phases. Sessions with a client and those without come to their end here.
+ * more for it: `SESSION_MOVES` has its phases. By itself it has no client, and decodes what is stored.
  */
-export class HeldSession {
-  readonly taken: TakenSession;
+export class HeldSession implements JournalSession, PayingSession {
+  readonly job: ClaimedJob;
+  /** As it was taken over. */
+  readonly row: LiveRow;
   readonly entry: JournalEntry;
   readonly decoding: SessionDecoding;
+  readonly audio: PaidAudio;
   readonly #runtime: HeldRuntime;
   readonly #engine: LiveEngine;
   readonly #user: HeldUser;
   readonly #over = new AbortController();
   #phase: SessionPhase = 'running';
 
-  /** @param events  of the decoding, for the client */
-  constructor(
-    runtime: HeldRuntime,
-    { taken, engine, events }: { taken: TakenSession; engine: LiveEngine; events: SessionEvents },
-    user: HeldUser,
-  ) {
-    const { job, row } = taken;
-    const { prompt, keywords } = job.options;
+  constructor(runtime: HeldRuntime, { job, row }: TakenSession, engine: LiveEngine, user: HeldUser) {
+    const { prompt, keywords, replacements } = job.options;
     const traced = job.traceparent !== null && { traceparent: job.traceparent };
+    this.job = job;
+    this.row = row;
     this.#runtime = runtime;
     this.#engine = engine;
     this.#user = user;
-    this.taken = taken;
-    this.entry = runtime.journal.open({
-      row,
-      wordTimes: job.wordTimes,
-      onDurable: (bytes, lagMs) => user.durable?.(bytes, lagMs),
-      onLost: () => this.loseLease(),
-      onFailed: (cause) => this.fail(cause, 'a live session could not be written'),
-    });
+    this.entry = runtime.journal.open(this);
     this.decoding = new SessionDecoding({
-      format: row.options,
-      segmentation: segmentationFor(engine, row.options),
-      position: { frame: row.frame, isSpeaking: row.isSpeaking },
-      receivedBytes: row.durableBytes,
-      nextNumber: row.segments + 1,
+      row,
       journal: this.entry,
+      events: user,
+      over: this.over,
+      engine,
       openDecoder: () => engine.open({ language: job.language, prompt, keywords, ...traced, jobId: job.id }),
+      edit: replacements ? openReplacer(replacements) : null,
       turn: () => runtime.slices.turn(job.accountId),
-      edit: editOf(job),
       onFailed: (cause) => this.fail(cause, 'a live session could not be read again'),
-      events,
     });
+    this.audio = new PaidAudio(runtime, this);
     if (row.durableBytes > 0) {
       this.decoding.replay().catch((cause: unknown) => this.fail(cause, 'a live session could not be continued'));
     }
@@ -99,48 +93,71 @@ export class HeldSession {
     return phases.includes(this.#phase);
   }
 
-  /** Aborts when the session is over. */
+  /** Aborts when the session is over: then nothing more is taken, decoded or written. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
+  /** Tells the client that bytes are durable. */
+  acknowledge(bytes: number, lagMs: number): void {
+    this.#runtime.metrics?.liveAcknowledged?.(lagMs);
+    this.#user.acknowledged?.(bytes);
+  }
+
+  /** Takes audio that is paid for. */
+  take(bytes: Uint8Array): void {
+    this.decoding.write(bytes);
+  }
+
+  balanceLow(secondsLeft: number): void {
+    this.#user.balanceLow?.(secondsLeft);
+  }
+
   /**
-   * Decodes everything, and ends the job; nothing more is taken.
-   * @param taken  resolves once what came is taken, to why the job ends
+   * No more audio is taken: everything is decoded, and the job ends.
+   * @param reason  null: there is no more
    */
-  async finish(taken: () => Promise<EndReason | null>): Promise<void> {
+  async finish(reason: EndReason | null = null): Promise<void> {
     if (!this.is('running')) return;
     this.#move('finish');
     try {
-      const reason = await taken();
+      const why = (await this.audio.finish()) ?? reason;
+      this.allTaken();
       await this.decoding.finish();
       await this.#user.caughtUp?.();
       if (!this.is('finishing')) return;
       this.#move('end');
-      const ended = await this.#writeEnd(reason);
+      const ended = await this.#writeEnd(why);
       if (!this.is('ending')) return;
       if (ended === null) return this.lose('lost');
       this.#move('end');
-      this.#user.ended(ended, reason);
+      this.#user.ended(ended, why);
     } catch (cause) {
       this.fail(cause, 'a live session could not be ended');
     }
   }
 
   /**
-   * Takes nothing more, and commits what came; where the end is written already, waits for it.
-   * @param taken  resolves once what came is taken
-   * @returns true once the session is left; false when it was over, or lost, or its job has ended meanwhile
+   * The client is gone, or the process stops: another process may go on. Resolves when nothing more is done here; where
+   * the end is written already, it is waited for.
    */
-  async leave(taken: () => Promise<void>): Promise<boolean> {
-    if (await this.#flushAll(taken)) this.#move('leave');
-    else if (!isOver(this.#phase)) await new Promise((resolve) => this.over.addEventListener('abort', resolve));
-    return this.is('left');
+  async leave(): Promise<void> {
+    if (!(await this.#flushAll())) {
+      if (!isOver(this.#phase)) await new Promise((resolve) => this.over.addEventListener('abort', resolve));
+      return;
+    }
+    this.#move('leave');
+    await this.#runtime.db
+      .transaction((tx) => leaveSession(tx, this.row))
+      // Its lease ends by itself.
+      .catch((cause: unknown) =>
+        this.#runtime.log.warn({ job_id: this.job.id, err: cause }, 'a live session was left to its lease'),
+      );
   }
 
-  /** As `leave`, for a job that its client cancels. True once it can be canceled. */
-  async cancel(taken: () => Promise<void>): Promise<boolean> {
-    if (!this.is('running') || !(await this.#flushAll(taken))) return false;
+  /** The client cancels the job. True once what came is durable, and nothing more is done here. */
+  async cancel(): Promise<boolean> {
+    if (!this.is('running') || !(await this.#flushAll())) return false;
     await this.#user.caughtUp?.();
     this.abandon();
     return true;
@@ -160,9 +177,17 @@ export class HeldSession {
     if (!this.is('ending')) this.lose('lost');
   }
 
-  /** A fault of the service. */
+  /** A fault of the service. @param what  for the log */
   fail(cause: unknown, what: string): void {
     this.#lose({ reason: 'failed', cause, what });
+  }
+
+  /** Called when all audio is taken, and before all of it is decoded. */
+  protected allTaken(): void {}
+
+  /** What the job warns of, beside what was found in its audio. */
+  protected warnings(): FoundWarning[] {
+    return [{ code: 'connection_lost' }];
   }
 
   #lose(loss: Loss): void {
@@ -174,30 +199,26 @@ export class HeldSession {
   /** The only place where the phase changes. */
   #move(move: SessionMove): void {
     this.#phase = phaseAfter(this.#phase, move);
-    if (!isOver(this.#phase)) return;
-    this.#over.abort(null);
-    this.decoding.close();
-    this.entry.close();
+    if (isOver(this.#phase)) this.#over.abort(null);
   }
 
-  /** False where the session ends, or is over. */
-  async #flushAll(taken: () => Promise<void>): Promise<boolean> {
+  /** Takes nothing more, and commits what came. False where the session ends, or is over. */
+  async #flushAll(): Promise<boolean> {
     if (!this.is('running', 'finishing')) return false;
     this.#move('leave');
-    await taken();
+    await this.audio.settled();
     await this.entry.flush();
     return this.is('leaving');
   }
 
   async #writeEnd(reason: EndReason | null): Promise<Job | null> {
-    const { durableBytes, gapBytes, warnings } = this.entry;
-    const { job } = this.taken;
-    const row = { ...this.taken.row, durableBytes, gapBytes };
-    const found = [...warnings, ...(this.#user.warnings?.() ?? [])];
-    const end = { model: this.#engine.name, warnings: found, isOutOfBalance: reason === 'out_of_balance' };
+    const { job } = this;
+    const { durable } = this.entry;
+    const warnings = [...durable.warnings, ...this.warnings()];
+    const end = { model: this.#engine.name, warnings, isOutOfBalance: reason === 'out_of_balance' };
     const again = { waits: 'the end of a live session', jobId: job.id, signal: this.over };
     return await retryWhileAway(this.#runtime, again, () =>
-      this.#runtime.ends(() => endLiveJob(this.#runtime, { job, row }, end)),
+      this.#runtime.ends(() => endLiveJob(this.#runtime, { job, row: { ...this.row, ...durable } }, end)),
     );
   }
 }

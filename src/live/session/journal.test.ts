@@ -6,9 +6,9 @@ import { randomFrom } from '../../../test/fixtures/random.ts';
 import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Database } from '../../db/database.ts';
-import { readLiveAudio } from '../../jobs/live/live-audio.ts';
 import type { LiveSegment } from '../../jobs/live/live-segment.ts';
-import { eraseLive, findLiveMessages, findLiveSession, takeLiveSession } from '../../jobs/live/live-store.ts';
+import { eraseLive, findLiveSegments, findLiveSession, takeLiveSession } from '../../jobs/live/live-store.ts';
+import { readLiveAudio } from './audio/live-audio.ts';
 import { type JournalEntry, LiveJournal } from './journal.ts';
 
 const OPTIONS = {
@@ -22,6 +22,9 @@ const OPTIONS = {
 } as const;
 
 const AT = { frame: 7, isSpeaking: true };
+
+/** What ends each session. */
+const over = new WeakMap<JournalEntry, AbortController>();
 
 async function openEnvironment() {
   const database = await openTestDatabase();
@@ -45,13 +48,21 @@ async function openEnvironment() {
       });
     }
     const row = (await takeLiveSession(database, { ...key, lease: (before?.lease ?? 0) + 1 }, true))!;
-    return journal.open({
+    const ends = new AbortController();
+    const end = (how: string) => {
+      ends.abort(null);
+      events.push(`${id} ${how}`);
+    };
+    const entry = journal.open({
       row,
-      wordTimes: false,
-      onDurable: (bytes) => void events.push(`${id} durable ${bytes}`),
-      onLost: () => void events.push(`${id} lost`),
-      onFailed: () => void events.push(`${id} failed`),
+      job: { wordTimes: false },
+      over: ends.signal,
+      acknowledge: (bytes) => void events.push(`${id} durable ${bytes}`),
+      loseLease: () => end('lost'),
+      fail: () => end('failed'),
     });
+    over.set(entry, ends);
+    return entry;
   }
   const audioOf = async (id: string, from = 0, to = Number.MAX_SAFE_INTEGER) =>
     await Array.fromAsync(readLiveAudio(database, { shard: 3, id }, from, to));
@@ -97,8 +108,8 @@ test('audio is durable 250 ms after it came, that of all sessions together, and 
   );
   const row = await findLiveSession(environment, { shard: 3, id: 'job_1' });
   assert.deepEqual([row?.durableBytes, row?.frame, row?.isSpeaking], [6, 7, true]);
-  const [message] = await findLiveMessages(environment, { shard: 3, id: 'job_1' }, { after: 0, limit: 10 });
-  assert.deepEqual(JSON.parse(message!.message), segment(1));
+  const [stored] = await findLiveSegments(environment, { shard: 3, id: 'job_1' }, { after: 0, limit: 10 });
+  assert.deepEqual(stored, segment(1));
 });
 
 test('a session that was taken over is told so, and nothing of it is written', async () => {
@@ -169,7 +180,7 @@ test('a read goes on where it was when the database is back, and ends with the s
   await reading;
   setAway(true);
   const last = entry.read(0, 40).next();
-  entry.close();
+  over.get(entry)!.abort(null);
 
   assert.deepEqual(
     sizes,
@@ -202,7 +213,7 @@ test('gaps and audio are read from any byte to any other', async () => {
     assert.ok(read.equals(whole.subarray(from, to)), `${from} to ${to}`);
   }
   const row = await findLiveSession(environment, { shard: 3, id: 'job_1' });
-  assert.deepEqual([row?.durableBytes, row?.gapBytes], [whole.length, entry.gapBytes]);
+  assert.deepEqual([row?.durableBytes, row?.gapBytes], [whole.length, entry.durable.gapBytes]);
 });
 
 test('the rows of a session are erased in steps', async () => {

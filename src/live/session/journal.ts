@@ -1,18 +1,14 @@
 import { isDatabaseAway, type Sql } from '../../db/database.ts';
 import type { Runtime } from '../../db/runtime.ts';
-import { readLiveAudio, type StoredPart } from '../../jobs/live/live-audio.ts';
-import { type LiveSegment, messageOf, segmentsOf } from '../../jobs/live/live-segment.ts';
-import {
-  type AudioChunk,
-  type LivePiece,
-  type LiveRow,
-  type LiveWrite,
-  writeLive,
-} from '../../jobs/live/live-store.ts';
+import type { LiveSegment } from '../../jobs/live/live-segment.ts';
+import { type AudioChunk, type LivePiece, type LiveWrite, writeLive } from '../../jobs/live/live-store.ts';
 import { notifyChanged } from '../../jobs/notify.ts';
+import type { JobKey } from '../../jobs/store.ts';
+import { segmentsJson } from '../../jobs/transcript.ts';
 import { retryWhileAway } from '../../jobs/work/retry-while-away.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import type { SegmentPosition } from '../../rules/live/live-segments.ts';
+import { readLiveAudio, type StoredPart } from './audio/live-audio.ts';
 import { PendingAudio } from './pending-audio.ts';
 
 /** Audio is written at most this time after it came. */
@@ -21,16 +17,19 @@ const RETRY_AFTER_MS = 500;
 // A job shows 20, and the number of the others.
 const WARNINGS_MAX = 100;
 
+/** The session that a journal writes. */
 export type JournalSession = {
-  row: Omit<LiveRow, 'accountId' | 'options' | 'connections' | 'isConnected'>;
+  row: JobKey & LiveWrite;
   /** Whether the event streams of the job show words. */
-  wordTimes: boolean;
+  job: { wordTimes: boolean };
+  /** Nothing more is written once it has aborted. */
+  over: AbortSignal;
   /** The first `bytes` bytes are durable; the oldest of the last write became durable `lagMs` after it came. */
-  onDurable(bytes: number, lagMs: number): void;
-  /** Another process has taken the session over, or its job has ended: nothing more is written. */
-  onLost(): void;
-  /** The session cannot be written, by a fault of the service. */
-  onFailed(cause: unknown): void;
+  acknowledge(bytes: number, lagMs: number): void;
+  /** Another process has taken the session over, or its job has ended. */
+  loseLease(): void;
+  /** A fault of the service. @param what  for the log */
+  fail(cause: unknown, what: string): void;
 };
 
 /**
@@ -63,105 +62,93 @@ type Batch = {
   waiting: (() => void)[];
 };
 
-/** The journal of one session. */
+/**
+ * The journal of one session. All that was added before is committed with, or before, what is added later. Each
+ * position is where another process continues once what was added until then is committed.
+ */
 export class JournalEntry {
   readonly session: JournalSession;
   readonly #writer: ShardWriter;
   readonly #runtime: Runtime;
   readonly #audio: PendingAudio;
   readonly #pieces: LivePiece[] = [];
-  readonly #warnings: FoundWarning[];
   readonly #waiting: (() => void)[] = [];
-  #position: SegmentPosition;
-  #gapBytes: number;
-  #durableGapBytes: number;
-  #segments: number;
-  #durableSegments: number;
-  #durableBytes: number;
+  /** What the next write stores, beside the bytes. */
+  readonly #next: LiveWrite;
+  #durable: LiveWrite;
   #pendingSinceMs: number | null = null;
-  readonly #closed = new AbortController();
 
   constructor(session: JournalSession, writer: ShardWriter, runtime: Runtime) {
-    const { durableBytes, gapBytes, segments, frame, isSpeaking } = session.row;
-    this.#position = { frame, isSpeaking };
-    this.#segments = segments;
-    this.#durableSegments = segments;
+    const { row, over } = session;
     this.session = session;
     this.#writer = writer;
     this.#runtime = runtime;
-    this.#audio = new PendingAudio(durableBytes);
-    this.#durableBytes = durableBytes;
-    this.#gapBytes = gapBytes;
-    this.#durableGapBytes = gapBytes;
-    this.#warnings = [...session.row.warnings];
+    this.#audio = new PendingAudio(row.durableBytes);
+    this.#next = { ...row, warnings: [...row.warnings] };
+    this.#durable = row;
+    over.addEventListener('abort', () => {
+      for (const resolve of this.#waiting.splice(0)) resolve();
+    });
   }
 
-  /** Final segments that are durable. */
-  get segments(): number {
-    return this.#durableSegments;
+  /** What is committed. */
+  get durable(): Readonly<LiveWrite> {
+    return this.#durable;
   }
 
-  get durableBytes(): number {
-    return this.#durableBytes;
+  get #isOver(): boolean {
+    return this.session.over.aborted;
   }
 
-  /** Of the durable bytes. */
-  get gapBytes(): number {
-    return this.#durableGapBytes;
-  }
-
-  get #isClosed(): boolean {
-    return this.#closed.signal.aborted;
-  }
-
+  /** Adds bytes of audio. */
   append(bytes: Uint8Array, position: SegmentPosition): void {
-    if (this.#isClosed) return;
+    if (this.#isOver) return;
     this.#audio.append(bytes);
     this.move(position);
     this.#changed(WRITE_EVERY_MS);
   }
 
+  /** Adds a gap: bytes that the client has lost. */
   skip(bytes: number, position: SegmentPosition): void {
-    if (this.#isClosed) return;
+    if (this.#isOver) return;
     this.#audio.skip(bytes);
+    this.#next.gapBytes += bytes;
     this.move(position);
-    this.#gapBytes += bytes;
     this.#changed(WRITE_EVERY_MS);
   }
 
-  /** Found by this process or an earlier one. */
-  get warnings(): readonly FoundWarning[] {
-    return this.#warnings;
-  }
-
+  /** Adds a warning for the job at its end. */
   warn(warning: FoundWarning): void {
-    if (this.#isClosed || this.#warnings.length >= WARNINGS_MAX) return;
-    this.#warnings.push(warning);
+    if (this.#isOver || this.#next.warnings.length >= WARNINGS_MAX) return;
+    this.#next.warnings.push(warning);
     this.#changed(WRITE_EVERY_MS);
   }
 
-  /** Written with what is added next, or is being added. */
-  move(position: SegmentPosition): void {
-    this.#position = position;
+  /** What lies before the position is decided: written with what is added next, or is being added. */
+  move({ frame, isSpeaking }: SegmentPosition): void {
+    Object.assign(this.#next, { frame, isSpeaking });
   }
 
+  /** Resolves once the segment is committed, or the session is over. */
   add(segment: LiveSegment, position: SegmentPosition): Promise<void> {
-    const { row, wordTimes } = this.session;
-    const segments = segmentsOf(segment, wordTimes);
-    this.#segments = segment.number;
+    const { row, job } = this.session;
+    const segments = segmentsJson({ segments: [segment] }, job.wordTimes);
+    this.#next.segments = segment.number;
     this.move(position);
-    this.#pieces.push({ id: row.id, number: segment.number, segments, message: messageOf(segment) });
+    this.#pieces.push({ id: row.id, number: segment.number, segments, message: JSON.stringify(segment) });
     return this.flush();
   }
 
+  /** Resolves once everything that was added is committed, or the session is over. */
   flush(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+    if (this.#isOver) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#changed(0);
     });
   }
 
+  /** Bytes that are not committed. */
   pendingBytes(): number {
     return this.#audio.size;
   }
@@ -171,29 +158,20 @@ export class JournalEntry {
     return this.#pendingSinceMs === null ? 0 : this.#runtime.clock.now() - this.#pendingSinceMs;
   }
 
-  /** While the database is away the read waits, until the session is closed. */
+  /** The committed audio from one byte to another. While the database is away the read waits. */
   read(from: number, to: number): AsyncGenerator<StoredPart> {
-    const { row } = this.session;
+    const { row, over } = this.session;
     const { db } = this.#runtime;
-    const away = { waits: 'the audio of a live session', jobId: row.id, signal: this.#closed.signal };
+    const away = { waits: 'the audio of a live session', jobId: row.id, signal: over };
     const rows: Sql['rows'] = (statement) => retryWhileAway(this.#runtime, away, () => db.rows(statement));
     return readLiveAudio({ ...db, rows }, row, from, to);
   }
 
-  /** Nothing more is written, and what waits for a write resolves. */
-  close(): void {
-    this.#closed.abort(null);
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  /** For the writer: all that waits; null once the session is closed. */
+  /** For the writer: all that waits; null once the session is over. */
   batch(): Batch | null {
-    if (this.#isClosed) return null;
-    const { id, lease } = this.session.row;
+    if (this.#isOver) return null;
     const chunks = this.#audio.chunks();
-    const reached = { durableBytes: this.#audio.end, gapBytes: this.#gapBytes, segments: this.#segments };
-    const warnings = [...this.#warnings];
-    const write = { id, lease, ...reached, warnings, ...this.#position };
+    const write = { ...this.#next, durableBytes: this.#audio.end, warnings: [...this.#next.warnings] };
     return { entry: this, write, chunks, pieces: [...this.#pieces], waiting: [...this.#waiting] };
   }
 
@@ -204,27 +182,11 @@ export class JournalEntry {
     this.#pieces.splice(0, pieces.length);
     this.#waiting.splice(0, waiting.length);
     this.#pendingSinceMs = this.#audio.size > 0 || this.#pieces.length > 0 ? this.#runtime.clock.now() : null;
-    const hasGrown = write.durableBytes > this.#durableBytes;
-    this.#durableBytes = write.durableBytes;
-    this.#durableGapBytes = write.gapBytes;
-    this.#durableSegments = write.segments;
+    const hasGrown = write.durableBytes > this.#durable.durableBytes;
+    this.#durable = write;
     if (pieces.length > 0) notifyChanged(this.#runtime.db, write.id);
-    if (hasGrown && !this.#isClosed) this.session.onDurable(write.durableBytes, lagMs);
+    if (hasGrown && !this.#isOver) this.session.acknowledge(write.durableBytes, lagMs);
     for (const resolve of waiting) resolve();
-  }
-
-  /** For the writer: the session is another's. */
-  lost(): void {
-    if (this.#isClosed) return;
-    this.close();
-    this.session.onLost();
-  }
-
-  /** For the writer. */
-  failed(cause: unknown): void {
-    if (this.#isClosed) return;
-    this.close();
-    this.session.onFailed(cause);
   }
 
   #changed(withinMs: number): void {
@@ -281,7 +243,7 @@ class ShardWriter {
       if (isDatabaseAway(cause)) return await this.#retryLater(batches, cause);
       // One session's rows may be at fault: the others are written without it.
       if (batches.length > 1) for (const batch of batches) await this.#write([batch]);
-      else batches[0]!.entry.failed(cause);
+      else batches[0]!.entry.session.fail(cause, 'a live session could not be written');
     }
   }
 
@@ -292,7 +254,7 @@ class ShardWriter {
     const held = await writeLive(this.#runtime.db, { shard: this.#shard, writes, chunks, pieces });
     for (const batch of batches) {
       if (held.has(batch.write.id)) batch.entry.committed(batch);
-      else batch.entry.lost();
+      else batch.entry.session.loseLease();
     }
   }
 

@@ -5,8 +5,8 @@ import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { noisySpeech } from '../../../test/fixtures/live.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import { takeOverSession } from '../../jobs/live/take-over.ts';
 import { LiveJournal } from './journal.ts';
+import { takeOverSession } from './take-over.ts';
 
 test('an orphan ends once: it is counted once, and each segment is decoded once', async () => {
   await using fixture = await openJobFixture();
@@ -16,14 +16,14 @@ test('an orphan ends once: it is counted once, and each segment is decoded once'
   const { job, row } = (await takeOverSession(fixture.db, key, 'node_test/http'))!;
   const entry = new LiveJournal(fixture).open({
     row,
-    wordTimes: job.wordTimes,
-    onDurable: () => undefined,
-    onLost: () => undefined,
-    onFailed: () => undefined,
+    job,
+    over: new AbortController().signal,
+    acknowledge: () => undefined,
+    loseLease: () => undefined,
+    fail: () => undefined,
   });
   entry.append(noisySpeech(randomFrom(5), 2), { frame: 0, isSpeaking: false });
   await entry.flush();
-  entry.close();
   const engine = openFakeEngine({ says: 'the last words' });
   await fixture.endLeases();
   await fixture.startWorker(engine);

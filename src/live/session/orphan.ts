@@ -29,22 +29,17 @@ export const endOrphan: EndOrphan = async (job, engine, runtime, signal) => {
   const live = agreementEngine(engine, { clock, sessions: 1, detector, whileAway: 'fail' });
   const held = { ...runtime, slices, ends: openSemaphore(1), journal: new LiveJournal(runtime) };
   const ended = Promise.withResolvers<Job>();
-  const session = new HeldSession(
-    held,
-    { taken: { job, row }, engine: live, events: {} },
-    {
-      warnings: () => [{ code: 'connection_lost' }],
-      lost: (loss) => ended.reject(loss.reason === 'failed' ? loss.cause : new LeaseLostError(job.id)),
-      ended: ended.resolve,
-    },
-  );
+  const session = new HeldSession(held, { job, row }, live, {
+    lost: (loss) => ended.reject(loss.reason === 'failed' ? loss.cause : new LeaseLostError(job.id)),
+    ended: ended.resolve,
+  });
   const stop = () => {
     session.abandon();
     ended.reject(signal.reason);
   };
   signal.addEventListener('abort', stop);
   try {
-    void session.finish(async () => null);
+    void session.finish();
     return await ended.promise;
   } finally {
     signal.removeEventListener('abort', stop);

@@ -1,21 +1,24 @@
 import type { Runtime } from '../../db/runtime.ts';
-import type { TakenSession } from '../../jobs/live/take-over.ts';
 import { retryWhileAway } from '../../jobs/work/retry-while-away.ts';
 import type { Slices } from '../../platform/slices.ts';
 import { bytesPerFrame, bytesPerSecond, durationMs, type LiveFormat } from '../../rules/live/encoding.ts';
 import { Meter } from './meter.ts';
+import type { TakenSession } from './take-over.ts';
 
-/** What is done with audio that is paid for. */
-export type PaidAudioUser = {
+/** The session that takes audio which is paid for. */
+export type PayingSession = TakenSession & {
+  /** Nothing more is taken once it has aborted. */
+  over: AbortSignal;
   /** Takes a tenth of a second of audio at most. */
-  write(bytes: Uint8Array): void;
+  take(bytes: Uint8Array): void;
   /** So many seconds are covered; nothing is taken after them. */
   balanceLow(secondsLeft: number): void;
   /** Nothing more is taken. */
-  stopped(reason: AudioEnd): void;
+  finish(reason: AudioEnd): Promise<void>;
   /** Another process has the job. */
-  lost(): void;
-  failed(cause: unknown): void;
+  lose(reason: 'lost'): void;
+  /** A fault of the service. @param what  for the log */
+  fail(cause: unknown, what: string): void;
 };
 
 /** Why audio that came is not taken. */
@@ -29,10 +32,9 @@ const FRAMES_PER_TURN = 10;
  */
 export class PaidAudio {
   readonly #runtime: Runtime & { slices: Slices };
-  readonly #session: Pick<TakenSession, 'job'> & { format: LiveFormat };
-  readonly #user: PaidAudioUser;
+  readonly #session: PayingSession;
+  readonly #format: LiveFormat;
   readonly #meter: Meter;
-  readonly #signal: AbortSignal;
   #waiting: (Uint8Array | (() => void))[] = [];
   #waitingBytes = 0;
   /** Whether the first audio that waits is not covered. */
@@ -45,29 +47,22 @@ export class PaidAudio {
   #cameBytes: number;
   #takenBytes: number;
   #gapBytes: number;
-
   /** Set once no more audio comes. */
   #last: PromiseWithResolvers<AudioEnd | null> | null = null;
 
-  /** @param signal  nothing more is taken once it has aborted */
-  constructor(
-    runtime: Runtime & { slices: Slices },
-    { job, row }: TakenSession,
-    user: PaidAudioUser,
-    signal: AbortSignal,
-  ) {
-    this.#signal = signal;
-    signal.addEventListener('abort', () => {
-      this.#waiting = [];
-      this.#last?.resolve(null);
-    });
+  constructor(runtime: Runtime & { slices: Slices }, session: PayingSession) {
+    const { job, row, over } = session;
     this.#runtime = runtime;
-    this.#session = { job, format: row.options };
-    this.#user = user;
+    this.#session = session;
+    this.#format = row.options;
     this.#meter = new Meter(runtime, job);
     this.#cameBytes = row.durableBytes;
     this.#takenBytes = row.durableBytes;
     this.#gapBytes = row.gapBytes;
+    over.addEventListener('abort', () => {
+      this.#waiting = [];
+      this.#last?.resolve(null);
+    });
   }
 
   /** Bytes of the session that came, gaps included. */
@@ -77,7 +72,7 @@ export class PaidAudio {
 
   /** Whether the client has to wait. */
   get isFull(): boolean {
-    return this.#isUnpaid || this.#waitingBytes > bytesPerSecond(this.#session.format);
+    return this.#isUnpaid || this.#waitingBytes > bytesPerSecond(this.#format);
   }
 
   push(bytes: Uint8Array): void {
@@ -95,7 +90,7 @@ export class PaidAudio {
     const bytes = to - this.#cameBytes;
     this.#cameBytes = to;
     this.after(() => {
-      const [gapMs, endMs] = [this.#gapBytes + bytes, to].map((all) => durationMs(this.#session.format, all));
+      const [gapMs, endMs] = [this.#gapBytes + bytes, to].map((all) => durationMs(this.#format, all));
       if (!this.#meter.allowsGap(gapMs!, endMs!, this.#runtime.clock.now())) return this.#stop('too_long');
       this.#gapBytes += bytes;
       this.#takenBytes = to;
@@ -114,16 +109,16 @@ export class PaidAudio {
     await this.#taking;
   }
 
-  /** Resolves when no statement runs that holds credits. */
-  async rested(): Promise<void> {
-    await this.#growing;
-  }
-
-  /** No more audio comes. Resolves once what came is taken: to null, or to why the rest of it was not. */
-  finish(): Promise<AudioEnd | null> {
+  /**
+   * No more audio comes. Resolves once what came is taken, and no statement runs that holds credits: to null, or to why
+   * the rest of it was not taken.
+   */
+  async finish(): Promise<AudioEnd | null> {
     this.#last = Promise.withResolvers();
     this.after(() => this.#last?.resolve(null));
-    return this.#last.promise;
+    const reason = await this.#last.promise;
+    await this.#growing;
+    return reason;
   }
 
   #take(): void {
@@ -137,7 +132,7 @@ export class PaidAudio {
   async #takeCovered(): Promise<void> {
     do {
       await this.#runtime.slices.turn(this.#session.job.accountId);
-      if (this.#signal.aborted) return;
+      if (this.#session.over.aborted) return;
       this.#takeNext();
     } while (this.#waiting.length > 0 && !this.#isUnpaid);
     if (this.#isUnpaid && this.#meter.isAtLength) return this.#stop('too_long');
@@ -152,22 +147,22 @@ export class PaidAudio {
       next();
     } else if (next) {
       const allowed = Math.max(0, this.#allowedBytes() - this.#takenBytes);
-      const part = next.subarray(0, Math.min(allowed, FRAMES_PER_TURN * bytesPerFrame(this.#session.format)));
+      const part = next.subarray(0, Math.min(allowed, FRAMES_PER_TURN * bytesPerFrame(this.#format)));
       if (part.length === next.length) this.#waiting.shift();
       else this.#waiting[0] = next.subarray(part.length);
       this.#waitingBytes -= part.length;
       this.#takenBytes += part.length;
       this.#isUnpaid = allowed === 0;
-      if (part.length > 0) this.#user.write(part);
+      if (part.length > 0) this.#session.take(part);
     }
   }
 
   #allowedBytes(): number {
-    return Math.floor((this.#meter.allowedMs * bytesPerSecond(this.#session.format)) / 1000) + this.#gapBytes;
+    return Math.floor((this.#meter.allowedMs * bytesPerSecond(this.#format)) / 1000) + this.#gapBytes;
   }
 
   #takenMs(): number {
-    return durationMs(this.#session.format, this.#takenBytes - this.#gapBytes);
+    return durationMs(this.#format, this.#takenBytes - this.#gapBytes);
   }
 
   #grow(): void {
@@ -175,35 +170,32 @@ export class PaidAudio {
     if (this.#growing !== null || (this.#shortMs !== null && !this.#isUnpaid)) return;
     this.#growing = this.#growOnce().finally(() => {
       this.#growing = null;
-      if (this.#isUnpaid && !this.#signal.aborted) this.#take();
+      if (this.#isUnpaid && !this.#session.over.aborted) this.#take();
     });
   }
 
   async #growOnce(): Promise<void> {
     const takenMs = this.#takenMs();
-    const again = {
-      waits: 'the hold of a live session',
-      jobId: this.#session.job.id,
-      signal: this.#signal,
-    };
+    const { job, over } = this.#session;
+    const again = { waits: 'the hold of a live session', jobId: job.id, signal: over };
     try {
       const coverage = await retryWhileAway(this.#runtime, again, () => this.#meter.grow(takenMs));
-      if (coverage.kind === 'lost') return this.#user.lost();
+      if (coverage.kind === 'lost') return this.#session.lose('lost');
       const wasShort = this.#shortMs !== null;
       this.#shortMs = coverage.kind === 'short' ? coverage.coveredMs : null;
       if (coverage.kind === 'short') {
-        if (!wasShort) this.#user.balanceLow(Math.max(0, coverage.coveredMs - this.#takenMs()) / 1000);
+        if (!wasShort) this.#session.balanceLow(Math.max(0, coverage.coveredMs - this.#takenMs()) / 1000);
         else if (this.#takenBytes >= this.#allowedBytes()) this.#stop('out_of_balance');
       }
     } catch (cause) {
-      if (!this.#signal.aborted) this.#user.failed(cause);
+      this.#session.fail(cause, 'the hold of a live session could not be made');
     }
   }
 
   #stop(reason: AudioEnd): void {
-    if (this.#signal.aborted) return;
+    if (this.#session.over.aborted) return;
     this.#waiting = [];
     if (this.#last) this.#last.resolve(reason);
-    else this.#user.stopped(reason);
+    else void this.#session.finish(reason);
   }
 }

@@ -7,12 +7,12 @@ import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { takeOverSession } from '../../jobs/live/take-over.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { Slices } from '../../platform/slices.ts';
 import { LiveJournal } from './journal.ts';
 import { type LiveClaim, RunningSession, type SessionUser } from './running-session.ts';
+import { takeOverSession } from './take-over.ts';
 
 const SECOND_BYTES = 32_000;
 
@@ -46,7 +46,6 @@ async function openEnvironment() {
       runtime,
       { ...taken, place: { engine, rest, wake: () => place.isLeft, free: () => undefined } },
       user,
-      () => undefined,
     );
     return { session, stopped, ended: ended.promise };
   }

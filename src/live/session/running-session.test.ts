@@ -9,12 +9,12 @@ import { until } from '../../../test/fixtures/until.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
 import type { Job } from '../../jobs/job.ts';
-import { takeOverSession } from '../../jobs/live/take-over.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { Slices } from '../../platform/slices.ts';
 import { LiveJournal } from './journal.ts';
 import { type LiveClaim, RunningSession, type SessionUser } from './running-session.ts';
+import { takeOverSession } from './take-over.ts';
 
 const WAV_HEADER_BYTES = 44;
 
@@ -55,7 +55,7 @@ test('sessions that end at once end two at a time, and the storage knows how muc
     ids.map(async (id) => {
       const key = { shard: account.shard, accountId: account.id, id };
       const taken = { ...(await takeOverSession(fixture.db, key, 'node_test/http'))!, place: openPlace(engine) };
-      const session = new RunningSession(runtime, taken, user, nothing);
+      const session = new RunningSession(runtime, taken, user);
       session.write(audio);
       await session.finish();
     }),

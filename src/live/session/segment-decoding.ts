@@ -1,5 +1,5 @@
 import { EngineError, type Pcm } from '../../engines/engine.ts';
-import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
+import type { LiveDecoder, LiveFinal, OnPartial } from '../../engines/live/live-engine.ts';
 import { EngineAwayError } from '../../engines/presence/engine-presence.ts';
 import type { SegmentPosition } from '../../rules/live/live-segments.ts';
 
@@ -12,7 +12,9 @@ export type DecodingOptions = {
   /** Where a session that is continued decodes this segment again. */
   position: SegmentPosition;
   /** Null: the engine makes no partial texts. */
-  onPartial: ((partial: LivePartial) => void) | null;
+  onPartial: OnPartial | null;
+  /** Aborts when the session is over. */
+  over: AbortSignal;
   /** Frames once more, from the journal. */
   readAgain(frames: EndedSegment): AsyncIterable<Pcm>;
   /** The engine, which works, failed twice on the segment. */
@@ -25,14 +27,11 @@ export class SegmentDecoding {
   readonly #options: DecodingOptions;
   readonly #segment: ReturnType<LiveDecoder['segment']>;
   #frames = 0;
-  #hasEnded = false;
-  #isClosed = false;
 
   constructor(options: DecodingOptions) {
     this.#options = options;
     this.position = options.position;
-    const { onPartial } = options;
-    this.#segment = options.decoder.segment(onPartial && ((partial) => void (this.#hasEnded || onPartial(partial))));
+    this.#segment = options.decoder.segment(options.onPartial);
   }
 
   write(frame: Pcm): void {
@@ -43,36 +42,35 @@ export class SegmentDecoding {
   /**
    * The final text; empty where the engine failed twice. @throws EngineAwayError  the segment has to be decoded later
    */
-  async end(segment: EndedSegment): Promise<LiveFinal> {
-    const lengthSeconds = (segment.end - segment.start) / 100;
-    this.#hasEnded = true;
+  async end({ start, end }: EndedSegment): Promise<LiveFinal> {
+    const { decoder, onPartial, over, readAgain, onGivenUp } = this.#options;
+    const lengthSeconds = (end - start) / 100;
     try {
       return await this.#segment.end(lengthSeconds);
     } catch (cause) {
-      if (!(cause instanceof EngineError) || cause instanceof EngineAwayError) throw cause;
+      throwIfAway(cause);
     }
-    return await this.#decodeAgain(segment.start, lengthSeconds);
-  }
-
-  close(): void {
-    this.#hasEnded = true;
-    this.#isClosed = true;
-    this.#segment.close();
-  }
-
-  /**
-   * Gives the engine all that it had the first time, also what lies after the end of the segment: the text is the same.
-   */
-  async #decodeAgain(start: number, lengthSeconds: number): Promise<LiveFinal> {
-    if (this.#isClosed) return NO_TEXT;
-    const again = this.#options.decoder.segment(this.#options.onPartial && (() => undefined));
+    if (over.aborted) return NO_TEXT;
+    // The engine is given all that it had the first time, also what lies after the end of the segment, and makes
+    // partial texts where it did: the text is the same.
+    const again = decoder.segment(onPartial && (() => undefined));
     try {
-      for await (const frame of this.#options.readAgain({ start, end: start + this.#frames })) again.write(frame);
+      for await (const frame of readAgain({ start, end: start + this.#frames })) again.write(frame);
       return await again.end(lengthSeconds);
     } catch (cause) {
-      if (!(cause instanceof EngineError) || cause instanceof EngineAwayError) throw cause;
-      if (!this.#isClosed) this.#options.onGivenUp(cause);
+      throwIfAway(cause);
+      if (!over.aborted) onGivenUp(cause);
       return NO_TEXT;
     }
   }
+
+  /** Gives the segment up. */
+  close(): void {
+    this.#segment.close();
+  }
+}
+
+/** Throws what is no failure of the engine on this segment. */
+function throwIfAway(cause: unknown): asserts cause is EngineError {
+  if (!(cause instanceof EngineError) || cause instanceof EngineAwayError) throw cause;
 }

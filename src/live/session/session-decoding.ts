@@ -1,10 +1,12 @@
 import type { EngineError, Pcm } from '../../engines/engine.ts';
 import type { LiveDecoder, LiveEngine, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
 import type { LiveSegment } from '../../jobs/live/live-segment.ts';
+import type { LiveRow } from '../../jobs/live/live-store.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
-import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
+import { bytesPerFrame } from '../../rules/live/encoding.ts';
 import { FrameReader, type Gap } from '../../rules/live/frames.ts';
 import {
+  FLOOR_FRAMES,
   framePower,
   LiveSegments,
   type SegmentChange,
@@ -12,31 +14,14 @@ import {
   type SegmentPosition,
 } from '../../rules/live/live-segments.ts';
 import { shiftBy } from '../../rules/transcript/intervals.ts';
+import type { JournalEntry } from './journal.ts';
 import { SegmentDecoding } from './segment-decoding.ts';
-import { firstByteFor, framesOf, type StoredAudio } from './session-audio.ts';
 
-/**
- * Writes a session's rows. All that was added before is committed with, or before, what is added later. Each position
- * is where another process continues once what was added until then is committed.
- */
-export type SessionJournal = {
-  /** Adds bytes of audio. */
-  append(bytes: Uint8Array, position: SegmentPosition): void;
-  /** Adds a gap: bytes that the client has lost. */
-  skip(bytes: number, position: SegmentPosition): void;
-  /** Adds a warning for the job at its end. */
-  warn(warning: FoundWarning): void;
-  /** Resolves once the segment, and everything that was added before, is committed. Never rejects. */
-  add(segment: LiveSegment, position: SegmentPosition): Promise<void>;
-  /** What lies before the position is decided, without text. */
-  move(position: SegmentPosition): void;
-  /** Resolves once everything that was added is committed. Never rejects. */
-  flush(): Promise<void>;
-  /** Bytes that are not committed. */
-  pendingBytes(): number;
-  /** The committed audio from one byte to another. */
-  read(from: number, to: number): StoredAudio;
-};
+/** Writes a session's rows. */
+export type SessionJournal = Pick<
+  JournalEntry,
+  'append' | 'skip' | 'warn' | 'add' | 'move' | 'flush' | 'pendingBytes' | 'read'
+>;
 
 export type SessionEvents = {
   speechStarted?(startSeconds: number): void;
@@ -53,17 +38,16 @@ export type SessionEvents = {
 };
 
 export type SessionDecodingOptions = {
-  format: LiveFormat;
-  segmentation: SegmentOptions;
-  /** Where the session continues; `receivedBytes` are durable. */
-  position: SegmentPosition;
-  receivedBytes: number;
-  nextNumber: number;
+  /** Where the session continues: its `durableBytes` are stored. */
+  row: Pick<LiveRow, 'options' | 'durableBytes' | 'segments' | keyof SegmentPosition>;
   journal: SessionJournal;
+  events: SessionEvents;
+  /** Nothing more is decoded or stored once it has aborted. */
+  over: AbortSignal;
+  engine: Pick<LiveEngine, 'maxPieceSeconds'>;
   openDecoder(): LiveDecoder;
   /** Changes a final before it is stored. */
-  edit?(segment: LiveSegment): LiveSegment;
-  events: SessionEvents;
+  edit?: ((segment: LiveSegment) => LiveSegment) | null;
   /** Resolves when the session may keep the event loop for a step: `Slices`. */
   turn(): Promise<void>;
   /** The journal cannot be read, or the engine is away: another process has to go on. Nothing more is committed. */
@@ -75,6 +59,8 @@ const BACKLOG_MAX_SECONDS = 10;
 const PENDING_MAX_BYTES = 2 * 2 ** 20;
 /** Stored audio that is read again between two turns. */
 const FRAMES_PER_TURN = 10;
+// The resampler needs the frame before the first.
+const RESAMPLER_FRAMES = 1;
 
 /**
  * A live session, whichever wire it came by: audio goes to the journal and to the segments, segments to the engine, and
@@ -100,17 +86,22 @@ export class SessionDecoding {
   #receivedBytes: number;
   /** What came during the replay. */
   #queued: (() => void)[] | null = null;
-  #isClosed = false;
 
   constructor(options: SessionDecodingOptions) {
+    const { row, over } = options;
     this.#options = options;
-    this.#frameBytes = bytesPerFrame(options.format);
-    this.#reader = new FrameReader(options.format);
-    this.#frame = options.position.frame;
-    this.#nextNumber = options.nextNumber;
-    this.#receivedBytes = options.receivedBytes;
-    if (options.receivedBytes === 0) this.#begin([]);
+    this.#frameBytes = bytesPerFrame(row.options);
+    this.#reader = new FrameReader(row.options);
+    this.#frame = row.frame;
+    this.#nextNumber = row.segments + 1;
+    this.#receivedBytes = row.durableBytes;
+    over.addEventListener('abort', () => this.#close());
+    if (row.durableBytes === 0) this.#begin([]);
     else this.#queued = [];
+  }
+
+  get #isOver(): boolean {
+    return this.#options.over.aborted;
   }
 
   /** Bytes of the session so far, gaps included. */
@@ -120,9 +111,9 @@ export class SessionDecoding {
 
   /** Whether the client has to wait before it sends more. */
   isFull(): boolean {
-    const { journal, format } = this.#options;
+    const { journal, row } = this.#options;
     if (journal.pendingBytes() >= PENDING_MAX_BYTES) return true;
-    if (this.#queued !== null) return this.#receivedBytes - this.#options.receivedBytes > 1_000 * bytesPerFrame(format);
+    if (this.#queued !== null) return this.#receivedBytes - row.durableBytes > 1_000 * this.#frameBytes;
     return this.#decoder.backlogSeconds() >= BACKLOG_MAX_SECONDS;
   }
 
@@ -133,16 +124,13 @@ export class SessionDecoding {
 
   /** Decodes what an earlier process has stored and not decided yet. Call it once for a session that continues. */
   async replay(): Promise<void> {
-    const { format, journal, position, receivedBytes, turn } = this.#options;
-    const from = firstByteFor(format, position);
-    let read = 0;
-    let frame = from / this.#frameBytes;
+    const { row, turn } = this.#options;
+    let frame = Math.max(0, row.frame - FLOOR_FRAMES - RESAMPLER_FRAMES);
     const powersBefore: number[] = [];
-    for await (const next of framesOf(format, journal.read(from, receivedBytes), this.#reader)) {
-      if (read++ % FRAMES_PER_TURN === 0) await turn();
-      if (this.#isClosed) return;
+    for await (const next of this.#stored(frame * this.#frameBytes, row.durableBytes, this.#reader)) {
+      if (this.#isOver) return;
       const frames = 'gapFrames' in next ? next.gapFrames : 1;
-      const framesBefore = Math.min(frames, Math.max(0, position.frame - frame));
+      const framesBefore = Math.min(frames, Math.max(0, row.frame - frame));
       frame += frames;
       if (framesBefore > 0) {
         if ('gapFrames' in next) powersBefore.length = 0;
@@ -170,16 +158,14 @@ export class SessionDecoding {
 
   /**
    * Passes over audio that the client has lost, up to an offset: it ends the open segment, and nothing of it is stored
-   * or decoded. False when the offset was received already.
+   * or decoded.
    */
-  gap(to: number): boolean {
+  gap(to: number): void {
     const bytes = to - this.#receivedBytes;
-    if (bytes < 0) return false;
     this.#receivedBytes = to;
     this.#afterReplay(() => this.#takeAll(this.#reader.skip(bytes)));
     this.#options.journal.skip(bytes, this.#position());
     this.#options.journal.warn({ code: 'audio_gap' });
-    return true;
   }
 
   /**
@@ -221,9 +207,7 @@ export class SessionDecoding {
     await this.#options.journal.flush();
   }
 
-  /** Stops at once; nothing more is stored. */
-  close(): void {
-    this.#isClosed = true;
+  #close(): void {
     for (const decoding of [...this.#ending, this.#open]) decoding?.close();
     this.#decoder?.close();
   }
@@ -232,7 +216,7 @@ export class SessionDecoding {
   #position(): SegmentPosition {
     const first = this.#ending[0] ?? this.#open;
     if (first) return first.position;
-    return this.#isBegun ? this.#segments.position() : this.#options.position;
+    return this.#isBegun ? this.#segments.position() : this.#options.row;
   }
 
   #afterReplay(act: () => void): void {
@@ -242,11 +226,11 @@ export class SessionDecoding {
 
   /** @param powers  of the last frames before the position */
   #begin(powers: number[]): void {
-    const { segmentation, position, openDecoder } = this.#options;
-    this.#segments = new LiveSegments(segmentation, position, powers);
+    const { row, engine, openDecoder } = this.#options;
+    this.#segments = new LiveSegments(segmentationFor(engine, row.options), row, powers);
     this.#decoder = openDecoder();
     this.#isBegun = true;
-    if (position.isSpeaking) this.#start(position);
+    if (row.isSpeaking) this.#start(row);
   }
 
   #takeAll(frames: Iterable<Pcm | Gap>): void {
@@ -257,14 +241,14 @@ export class SessionDecoding {
   }
 
   #skip(frames: number): void {
-    if (this.#isClosed) return;
+    if (this.#isOver) return;
     this.#recent = [];
     this.#change(this.#segments.skip(frames));
     this.#frame += frames;
   }
 
   #take(frame: Pcm): void {
-    if (this.#isClosed) return;
+    if (this.#isOver) return;
     this.#frame += 1;
     this.#open?.write(frame);
     this.#recent.push(frame);
@@ -283,12 +267,13 @@ export class SessionDecoding {
   }
 
   #start(position: SegmentPosition): void {
-    const { events, journal } = this.#options;
+    const { events, journal, over } = this.#options;
     const startSeconds = position.frame / 100;
     const index = this.#nextNumber - 1 + this.#ending.length;
     this.#open = new SegmentDecoding({
       decoder: this.#decoder,
       position,
+      over,
       onPartial: events.partial ? (partial) => events.partial?.({ ...partial, index, startSeconds }) : null,
       readAgain: (segment) => this.#readAgain(segment),
       onGivenUp: (cause) => {
@@ -323,30 +308,37 @@ export class SessionDecoding {
     this.#nextNumber += 1;
     const edited = edit?.(segment) ?? segment;
     await journal.add(edited, this.#position());
-    if (!this.#isClosed) events.segment?.(edited);
+    if (!this.#isOver) events.segment?.(edited);
   }
 
   #inOrder(act: () => Promise<void>): void {
     this.#commits = this.#commits.then(async () => {
-      if (!this.#isClosed) await act();
+      if (!this.#isOver) await act();
     });
     this.#commits.catch((cause: unknown) => {
-      if (!this.#isClosed) this.#options.onFailed(cause);
+      if (!this.#isOver) this.#options.onFailed(cause);
     });
   }
 
   async *#readAgain({ start, end }: { start: number; end: number }): AsyncGenerator<Pcm> {
-    const { format, journal, turn } = this.#options;
-    await journal.flush();
-    // The resampler needs the frame before the first.
-    const first = Math.max(0, start - 1);
-    let frame = first;
-    const stored = journal.read(first * this.#frameBytes, end * this.#frameBytes);
-    let read = 0;
-    for await (const next of framesOf(format, stored)) {
-      if (read++ % FRAMES_PER_TURN === 0) await turn();
+    await this.#options.journal.flush();
+    let frame = Math.max(0, start - RESAMPLER_FRAMES);
+    for await (const next of this.#stored(frame * this.#frameBytes, end * this.#frameBytes)) {
       if ('gapFrames' in next) frame += next.gapFrames;
       else if (frame++ >= start) yield next;
+    }
+  }
+
+  /** The frames and the gaps of stored audio, read in steps. */
+  async *#stored(from: number, to: number, reader?: FrameReader): AsyncGenerator<Pcm | Gap> {
+    const { row, journal, turn } = this.#options;
+    reader ??= new FrameReader(row.options);
+    let read = 0;
+    for await (const part of journal.read(from, to)) {
+      for (const next of part.kind === 'bytes' ? reader.push(part.bytes) : reader.skip(part.bytes)) {
+        if (read++ % FRAMES_PER_TURN === 0) await turn();
+        yield next;
+      }
     }
   }
 }
@@ -355,7 +347,7 @@ export class SessionDecoding {
  * How a session is divided for an engine: audio that is longer than its longest piece would be cut again, elsewhere
  * with each partial text. Where only the client ends segments, each is one text for it, however long.
  */
-export function segmentationFor({ maxPieceSeconds }: Pick<LiveEngine, 'maxPieceSeconds'>, asked: SegmentOptions) {
+function segmentationFor({ maxPieceSeconds }: Pick<LiveEngine, 'maxPieceSeconds'>, asked: SegmentOptions) {
   const { endpointingMs } = asked;
   if (endpointingMs === 0 || maxPieceSeconds === undefined) return asked;
   const maxSegmentSeconds = Math.min(asked.maxSegmentSeconds, maxPieceSeconds);
@@ -376,20 +368,8 @@ function segmentOf(
   final: LiveFinal,
   number: number,
 ): LiveSegment {
+  const { text, confidence, language } = final;
   const startSeconds = start / 100;
-  const words = final.words.map((word) => ({
-    ...word,
-    startSeconds: startSeconds + word.startSeconds,
-    endSeconds: startSeconds + word.endSeconds,
-  }));
-  return {
-    number,
-    startSeconds,
-    endSeconds: end / 100,
-    text: final.text,
-    confidence: final.confidence,
-    reason,
-    words,
-    language: final.language,
-  };
+  const words = shiftBy(startSeconds, final.words);
+  return { number, startSeconds, endSeconds: end / 100, text, confidence, reason, words, language };
 }

@@ -20,7 +20,7 @@ export type SegmentOptions = {
   maxSegmentSeconds: number;
 };
 
-/** Where a session continues: the first frame without a segment, and whether speech was cut there. */
+/** Where a session continues: the first frame of 10 ms without a segment, and whether speech was cut there. */
 export type SegmentPosition = { frame: number; isSpeaking: boolean };
 
 const FRAME_MS = 10;

@@ -23,9 +23,10 @@ export function clipTo(part: Interval, intervals: readonly Interval[]): Interval
 }
 
 /** The intervals, all later by this number of seconds. */
-export function shiftBy(seconds: number, intervals: readonly Interval[]): Interval[] {
-  return intervals.map(({ startSeconds, endSeconds }) => ({
-    startSeconds: startSeconds + seconds,
-    endSeconds: endSeconds + seconds,
+export function shiftBy<Timed extends Interval>(seconds: number, intervals: readonly Timed[]): Timed[] {
+  return intervals.map((interval) => ({
+    ...interval,
+    startSeconds: interval.startSeconds + seconds,
+    endSeconds: interval.endSeconds + seconds,
   }));
 }

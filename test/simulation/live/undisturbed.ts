@@ -13,11 +13,9 @@ export async function undisturbed(chunks: StoredChunk[], audio: Buffer): Promise
   const segments: Segment[] = [];
   const ignore = () => undefined;
   const session = new SessionDecoding({
-    format: SESSION_OPTIONS,
-    segmentation: SESSION_OPTIONS,
-    position: { frame: 0, isSpeaking: false },
-    receivedBytes: 0,
-    nextNumber: 1,
+    row: { options: SESSION_OPTIONS, durableBytes: 0, segments: 0, frame: 0, isSpeaking: false },
+    over: new AbortController().signal,
+    engine: {},
     journal: {
       append: ignore,
       skip: ignore,

@@ -2,7 +2,19 @@ import { requireFreeDisk, whileDiskIsFree } from '../../audio/storage/free-disk.
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database } from '../../db/database.ts';
-import type { Segment } from '../../engines/engine.ts';
+import { endJob } from '../../jobs/end/end.ts';
+import type { ClaimedJob, Job, JobMetrics, Outcome } from '../../jobs/job.ts';
+import type { LiveSegment } from '../../jobs/live/live-segment.ts';
+import {
+  chargedMsOf,
+  eraseLive,
+  findLiveSegments,
+  type LiveRow,
+  setLiveAudio,
+  setTranscribed,
+} from '../../jobs/live/live-store.ts';
+import { findJob } from '../../jobs/store.ts';
+import { missingWordTimes, segmentsJson, textOf } from '../../jobs/transcript.ts';
 import type { Slices } from '../../platform/slices.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
@@ -12,15 +24,9 @@ import { FrameReader } from '../../rules/live/frames.ts';
 import { FRAME_SAMPLES } from '../../rules/live/resampler.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
 import { Untranscribed } from '../../rules/transcript/untranscribed.ts';
-import { endJob } from '../end/end.ts';
-import type { ClaimedJob, Job, JobMetrics, Outcome } from '../job.ts';
-import { findJob } from '../store.ts';
-import { missingWordTimes, segmentsJson, textOf } from '../transcript.ts';
-import { flacMaxBytes, flacOf } from './flac.ts';
-import { readLiveAudio, type StoredPart } from './live-audio.ts';
-import { type LiveSegment, readMessage } from './live-segment.ts';
-import { chargedMsOf, eraseLive, findLiveMessages, type LiveRow, setLiveAudio, setTranscribed } from './live-store.ts';
-import { wavMaxBytes, wavOf } from './wav.ts';
+import { flacMaxBytes, flacOf } from './audio/flac.ts';
+import { readLiveAudio, type StoredPart } from './audio/live-audio.ts';
+import { wavMaxBytes, wavOf } from './audio/wav.ts';
 
 /** How a session ended. */
 export type LiveEnd = {
@@ -33,7 +39,7 @@ export type LiveEnd = {
 /** What the end of a live job runs on: its audio is read in turns with other work of the process. */
 export type EndRuntime = StorageRuntime & { metrics?: JobMetrics; slices: Slices };
 
-const MESSAGES_PER_READ = 200;
+const SEGMENTS_PER_READ = 200;
 const FRAMES_PER_TURN = 10;
 // Blocks of silence are small: the storage writes thousands of them at once.
 const CHUNKS_PER_TURN = 64;
@@ -182,11 +188,11 @@ function untranscribedIn(warnings: readonly FoundWarning[]): number {
   return untranscribed.ms();
 }
 
-async function segmentsOf(db: Database, row: LiveRow): Promise<(LiveSegment & Segment)[]> {
+async function segmentsOf(db: Database, row: LiveRow): Promise<LiveSegment[]> {
   const segments: LiveSegment[] = [];
   while (true) {
-    const page = await findLiveMessages(db, row, { after: segments.length, limit: MESSAGES_PER_READ });
-    segments.push(...page.map(({ message }) => readMessage(message)));
-    if (page.length < MESSAGES_PER_READ) return segments;
+    const page = await findLiveSegments(db, row, { after: segments.length, limit: SEGMENTS_PER_READ });
+    segments.push(...page);
+    if (page.length < SEGMENTS_PER_READ) return segments;
   }
 }

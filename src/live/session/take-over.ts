@@ -1,10 +1,10 @@
 import type { Database } from '../../db/database.ts';
+import type { ClaimedJob } from '../../jobs/job.ts';
+import { findLiveSession, type LiveRow, takeLiveJob, takeLiveSession } from '../../jobs/live/live-store.ts';
+import { notifyChanged } from '../../jobs/notify.ts';
+import type { Holder } from '../../jobs/queue/lease-store.ts';
+import type { JobKey } from '../../jobs/store.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
-import type { ClaimedJob } from '../job.ts';
-import { notifyChanged } from '../notify.ts';
-import type { Holder } from '../queue/lease-store.ts';
-import type { JobKey } from '../store.ts';
-import { findLiveSession, type LiveRow, takeLiveJob, takeLiveSession } from './live-store.ts';
 
 export type TakenSession = { job: ClaimedJob; row: LiveRow };
 

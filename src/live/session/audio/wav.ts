@@ -1,4 +1,4 @@
-import { bytesPerSample, type LiveEncoding, type LiveFormat } from '../../rules/live/encoding.ts';
+import { bytesPerSample, type LiveEncoding, type LiveFormat } from '../../../rules/live/encoding.ts';
 import type { StoredPart } from './live-audio.ts';
 
 // Of WAVE_FORMAT_PCM, WAVE_FORMAT_ALAW and WAVE_FORMAT_MULAW.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import test from 'node:test';
-import { randomFrom } from '../../../test/fixtures/random.ts';
-import { decodeSamples, LIVE_ENCODINGS } from '../../rules/live/encoding.ts';
+import { randomFrom } from '../../../../test/fixtures/random.ts';
+import { decodeSamples, LIVE_ENCODINGS } from '../../../rules/live/encoding.ts';
 import { flacMaxBytes, flacOf } from './flac.ts';
 import type { StoredPart } from './live-audio.ts';
 

@@ -1,4 +1,4 @@
-import { bytesPerSample, decodeSamples, type LiveFormat } from '../../rules/live/encoding.ts';
+import { bytesPerSample, decodeSamples, type LiveFormat } from '../../../rules/live/encoding.ts';
 import type { StoredPart } from './live-audio.ts';
 
 const SAMPLE_BYTES = 2;

@@ -1,6 +1,6 @@
-import type { Sql } from '../../db/database.ts';
-import type { JobKey } from '../store.ts';
-import { readChunks } from './live-store.ts';
+import type { Sql } from '../../../db/database.ts';
+import { readChunks } from '../../../jobs/live/live-store.ts';
+import type { JobKey } from '../../../jobs/store.ts';
 
 /** Stored audio of a session, in order: bytes, or the length of a gap that the client left. */
 export type StoredPart = { kind: 'bytes'; bytes: Uint8Array } | { kind: 'gap'; bytes: number };
