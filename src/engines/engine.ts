@@ -45,14 +45,14 @@ export type TranscribeOptions = {
   /** BCP 47 code, or null to detect. */
   language: string | null;
   /** Context, and words to know; ignored by engines without the feature. */
-  prompt?: string;
-  keywords?: readonly string[];
+  prompt?: string | undefined;
+  keywords?: readonly string[] | undefined;
   /** The language of the text, where it is not the spoken one: engines with the feature `translate` only. */
-  translateTo?: 'en' | null;
+  translateTo?: 'en' | null | undefined;
   /** For the log. */
-  jobId?: string;
+  jobId?: string | undefined;
   /** The trace of the request that made the job (W3C Trace Context): speech servers are sent it. */
-  traceparent?: string;
+  traceparent?: string | undefined;
   /** The call then fails with EngineError `engine_timeout`; the engine can be used again. */
   timeoutMs: number;
   /** Ends the call at once; it rejects with the signal's reason. */

@@ -199,11 +199,8 @@ class AgreementSegment implements LiveSegmentDecoder {
   }
 
   #optionsFor(piece: Pcm, signal: AbortSignal) {
-    const { language, prompt, keywords, jobId, traceparent } = this.#decoder.asked;
     const timeoutMs = TIMEOUT.baseMs + (TIMEOUT.perAudioSecondMs * piece.length) / SAMPLE_RATE;
-    const context = { ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) };
-    const ids = { ...(jobId !== undefined && { jobId }), ...(traceparent !== undefined && { traceparent }) };
-    return { language, ...context, ...ids, timeoutMs, signal };
+    return { ...this.#decoder.asked, timeoutMs, signal };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Interval } from '../../rules/transcript/intervals.ts';
-import type { Engine, Pcm, Word } from '../engine.ts';
+import type { Engine, Pcm, TranscribeOptions, Word } from '../engine.ts';
 
 /** The text of a segment that has ended. Times of words are seconds from the start of the segment. */
 export type LiveFinal = {
@@ -28,7 +28,8 @@ export type LiveSegmentDecoder = {
   /** Takes the next frame; never waits. */
   write(frame: Pcm): void;
   /**
-   * The final text of the first seconds of what was written; more was written where the segment was cut back.
+   * The final text of the first seconds of what was written; more was written where the segment was cut back. No
+   * partial follows.
    * @throws EngineError  when the engine failed during the segment, whose audio can then be decoded again
    */
   end(lengthSeconds: number): Promise<LiveFinal>;
@@ -47,16 +48,10 @@ export type LiveDecoder = {
   close(): void;
 };
 
-export type LiveDecoderOptions = {
-  /** BCP 47 code, or null to detect. */
-  language: string | null;
-  prompt?: string | undefined;
-  keywords?: readonly string[] | undefined;
-  /** The session's job, for the log. */
-  jobId?: string | undefined;
-  /** As in `TranscribeOptions`. */
-  traceparent?: string | undefined;
-};
+export type LiveDecoderOptions = Pick<
+  TranscribeOptions,
+  'language' | 'prompt' | 'keywords' | 'jobId' | 'traceparent'
+>;
 
 /** A speech engine that gives text while somebody speaks. No state of the engine crosses the end of a segment. */
 export type LiveEngine = AsyncDisposable &

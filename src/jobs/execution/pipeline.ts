@@ -164,8 +164,9 @@ async function transcribePieces(
       const kept = runtime.kept.find(piece, samples.length);
       if (kept !== null) return kept;
       const timeoutMs = baseMs + (perAudioSecondMs * samples.length) / SAMPLE_RATE;
-      const traced = runtime.traceparent !== null && { traceparent: runtime.traceparent };
-      const known = { ...contextOf(job.options), ...traced, language: job.language, jobId: job.id };
+      const { prompt, keywords, translate_to: translateTo } = job.options;
+      const traceparent = runtime.traceparent ?? undefined;
+      const known = { prompt, keywords, translateTo, traceparent, language: job.language, jobId: job.id };
       const options = { ...known, timeoutMs, signal: pieceSignal, semaphore };
       const heard = await transcribeSpeech(engine, samples, speech, options);
       const result = { ...piece, end: endSample({ ...piece, samples }), heard };
@@ -234,15 +235,6 @@ function replaceIn(transcript: Transcript, replacer: BoundedReplacer): Transcrip
 /** Pieces for engines with a lower limit are divided in the pauses of the speech, which are more in a longer piece. */
 function pieceSecondsOf({ maxPieceSeconds = PIECE_MAX_SECONDS }: Engine): number {
   return maxPieceSeconds < SHORTEST_LIMIT_SECONDS ? PIECE_MAX_SECONDS : Math.min(maxPieceSeconds, PIECE_MAX_SECONDS);
-}
-
-/** What the engine is given beside the audio. */
-function contextOf({ prompt, keywords, translate_to: translateTo }: JobOptions) {
-  return {
-    ...(prompt !== undefined && { prompt }),
-    ...(keywords !== undefined && { keywords }),
-    ...(translateTo !== undefined && { translateTo }),
-  };
 }
 
 /** The API refuses translations too, but the job may be older than the engine of its plan. @throws EngineError */

@@ -65,7 +65,7 @@ export class HeldSession implements JournalSession, PayingSession {
 
   constructor(runtime: HeldRuntime, { job, row }: TakenSession, engine: LiveEngine, user: HeldUser) {
     const { prompt, keywords, replacements } = job.options;
-    const traced = job.traceparent !== null && { traceparent: job.traceparent };
+    const traceparent = job.traceparent ?? undefined;
     this.job = job;
     this.row = row;
     this.#runtime = runtime;
@@ -78,7 +78,7 @@ export class HeldSession implements JournalSession, PayingSession {
       events: user,
       over: this.over,
       engine,
-      openDecoder: () => engine.open({ language: job.language, prompt, keywords, ...traced, jobId: job.id }),
+      openDecoder: () => engine.open({ language: job.language, prompt, keywords, traceparent, jobId: job.id }),
       edit: replacements ? openReplacer(replacements) : null,
       turn: () => runtime.slices.turn(job.accountId),
       onFailed: (cause) => this.fail(cause, 'a live session could not be read again'),

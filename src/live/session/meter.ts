@@ -13,8 +13,8 @@ const LOW_MS = 30_000;
 // A session that has just begun may have lost as much before, while its client could not reach the service.
 const GAP_MS = 600_000;
 
-/** What a look at the balance has found. `short`: no more than `coveredMs` are covered now. */
-export type Coverage = { kind: 'covered' } | { kind: 'short'; coveredMs: number } | { kind: 'lost' };
+/** What a look at the balance has found. `short`: no more than `allowedMs` are covered now. */
+export type Coverage = 'covered' | 'short' | 'lost';
 
 /** Holds the price of a session's audio before it is taken, a minute ahead. */
 export class Meter {
@@ -61,23 +61,19 @@ export class Meter {
   /** Holds another minute beyond what was taken, or as much of it as the balance has. */
   async grow(takenMs: number): Promise<Coverage> {
     const wantedMs = Math.min(this.#maxMs, Math.max(this.#coveredMs, takenMs) + HELD_MS);
-    const growth = await growHold(this.#db, this.#job, costUnits(wantedMs, this.#rate));
-    if (growth.kind === 'lost') return growth;
-    if (growth.kind === 'held') {
-      this.#coveredMs = wantedMs;
-      return { kind: 'covered' };
-    }
-    return await this.#holdRest(msWithin(growth.availableUnits, this.#rate));
+    const growth = await this.#hold(wantedMs);
+    if (growth.kind === 'lost') return 'lost';
+    if (growth.kind === 'held') return 'covered';
+    const restMs = msWithin(growth.availableUnits, this.#rate);
+    // Other jobs may take the rest of the balance meanwhile.
+    const rest = restMs > this.#coveredMs ? await this.#hold(restMs) : null;
+    return rest?.kind === 'lost' ? 'lost' : 'short';
   }
 
-  async #holdRest(restMs: number): Promise<Coverage> {
-    if (restMs > this.#coveredMs) {
-      const growth = await growHold(this.#db, this.#job, costUnits(restMs, this.#rate));
-      if (growth.kind === 'lost') return growth;
-      // Other jobs may have taken the rest of the balance meanwhile.
-      if (growth.kind === 'held') this.#coveredMs = restMs;
-    }
-    return { kind: 'short', coveredMs: this.#coveredMs };
+  async #hold(ms: number): ReturnType<typeof growHold> {
+    const growth = await growHold(this.#db, this.#job, costUnits(ms, this.#rate));
+    if (growth.kind === 'held') this.#coveredMs = ms;
+    return growth;
   }
 }
 

@@ -41,8 +41,8 @@ export class PaidAudio {
   #isUnpaid = false;
   #taking: Promise<void> | null = null;
   #growing: Promise<void> | null = null;
-  /** What is covered, once the balance was too short. */
-  #shortMs: number | null = null;
+  /** Whether the balance was too short when it was asked last. */
+  #isShort = false;
   /** Bytes that came and bytes that were taken, gaps included, and the gaps among the latter. */
   #cameBytes: number;
   #takenBytes: number;
@@ -167,7 +167,7 @@ export class PaidAudio {
 
   #grow(): void {
     // Once the balance was too short, it is asked again only when the covered audio is used up.
-    if (this.#growing !== null || (this.#shortMs !== null && !this.#isUnpaid)) return;
+    if (this.#growing !== null || (this.#isShort && !this.#isUnpaid)) return;
     this.#growing = this.#growOnce().finally(() => {
       this.#growing = null;
       if (this.#isUnpaid && !this.#session.over.aborted) this.#take();
@@ -180,13 +180,12 @@ export class PaidAudio {
     const again = { waits: 'the hold of a live session', jobId: job.id, signal: over };
     try {
       const coverage = await retryWhileAway(this.#runtime, again, () => this.#meter.grow(takenMs));
-      if (coverage.kind === 'lost') return this.#session.lose('lost');
-      const wasShort = this.#shortMs !== null;
-      this.#shortMs = coverage.kind === 'short' ? coverage.coveredMs : null;
-      if (coverage.kind === 'short') {
-        if (!wasShort) this.#session.balanceLow(Math.max(0, coverage.coveredMs - this.#takenMs()) / 1000);
-        else if (this.#takenBytes >= this.#allowedBytes()) this.#stop('out_of_balance');
-      }
+      if (coverage === 'lost') return this.#session.lose('lost');
+      const wasShort = this.#isShort;
+      this.#isShort = coverage === 'short';
+      if (!this.#isShort) return;
+      if (!wasShort) this.#session.balanceLow(Math.max(0, this.#meter.allowedMs - this.#takenMs()) / 1000);
+      else if (this.#takenBytes >= this.#allowedBytes()) this.#stop('out_of_balance');
     } catch (cause) {
       this.#session.fail(cause, 'the hold of a live session could not be made');
     }
