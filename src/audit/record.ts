@@ -1,6 +1,6 @@
 import type { Actor } from '../accounts/account.ts';
 import type { Sql } from '../db/database.ts';
-import { ApiError } from '../http/api-error.ts';
+import { rateLimited } from '../http/api-error.ts';
 import { makeId } from '../platform/clock.ts';
 import { type ChangeLimit, changeLimits } from '../rules/accounts/change-limits.ts';
 import type { AuditAction } from './actions.ts';
@@ -54,8 +54,5 @@ async function requireWithin(tx: Sql, accountId: string, limit: ChangeLimit): Pr
   if (seconds === 0) return;
   const who = limit.keyId === undefined ? "The account's keys" : 'This key or user';
   const message = `${who} made ${limit.most} changes within 24 hours; try again in ${seconds} s.`;
-  throw new ApiError('rate_limited', message, {
-    headers: { 'retry-after': String(seconds) },
-    extra: { retry_after: seconds },
-  });
+  throw rateLimited(message, seconds);
 }

@@ -96,3 +96,21 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {};
   }
 }
+
+/** 401: the request proves nobody. @param message  what to use instead */
+export function unauthenticated(message: string): ApiError {
+  return new ApiError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } });
+}
+
+/** 429: the seconds to wait are in `retry_after` and in Retry-After. */
+export function rateLimited(message: string, seconds: number, headers: Record<string, string> = {}): ApiError {
+  return new ApiError('rate_limited', message, {
+    extra: { retry_after: seconds },
+    headers: { ...headers, 'retry-after': String(seconds) },
+  });
+}
+
+/** 503: the seconds to wait are in Retry-After. */
+export function unavailable(message: string, seconds: number, more: Pick<ApiErrorOptions, 'extra' | 'cause'> = {}) {
+  return new ApiError('unavailable', message, { ...more, headers: { 'retry-after': String(seconds) } });
+}

@@ -4,7 +4,7 @@ import { canBeKey } from '../rules/accounts/api-key.ts';
 import { permits, type Scope } from '../rules/accounts/scopes.ts';
 import { isFromOwnPage } from '../rules/network/own-page.ts';
 import { readSessionToken } from '../rules/network/session-cookie.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, rateLimited, unauthenticated } from './api-error.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import type { Bucket } from './route.ts';
 
@@ -170,10 +170,7 @@ export function authenticateAdmin(
 }
 
 function tooManyWrongTokens(retryAfterSeconds: number): ApiError {
-  return new ApiError('rate_limited', `Too many wrong tokens; try again in ${retryAfterSeconds} s.`, {
-    extra: { retry_after: retryAfterSeconds },
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  });
+  return rateLimited(`Too many wrong tokens; try again in ${retryAfterSeconds} s.`, retryAfterSeconds);
 }
 
 /**
@@ -183,7 +180,7 @@ function tooManyWrongTokens(retryAfterSeconds: number): ApiError {
 export async function limitRate(account: Account, bucket: Bucket, limits: Limits): Promise<Record<string, string>> {
   const state = await limits.admit(account, bucket);
   if (!state) return {};
-  if (state.kind === 'refused') throw rateLimited(bucket, state);
+  if (state.kind === 'refused') throw tooManyRequests(bucket, state);
   return rateHeaders(state.limit, state.remaining, state.resetSeconds);
 }
 
@@ -197,14 +194,11 @@ const LIMITED: Readonly<Record<Bucket, string>> = {
   default: 'other requests',
 };
 
-function rateLimited(bucket: Bucket, state: Extract<LimitState, { kind: 'refused' }>): ApiError {
+function tooManyRequests(bucket: Bucket, state: Extract<LimitState, { kind: 'refused' }>): ApiError {
   const { limit, windowSeconds, retryAfterSeconds } = state;
   const rule = `At most ${limit} ${LIMITED[bucket]} of an account pass in ${windowSeconds} s`;
   const message = `${rule} (RATE_LIMIT_${bucket.toUpperCase()}); try again in ${retryAfterSeconds} s.`;
-  return new ApiError('rate_limited', message, {
-    extra: { retry_after: retryAfterSeconds },
-    headers: { 'retry-after': String(retryAfterSeconds), ...rateHeaders(limit, 0, retryAfterSeconds) },
-  });
+  return rateLimited(message, retryAfterSeconds, rateHeaders(limit, 0, retryAfterSeconds));
 }
 
 function rateHeaders(limit: number, remaining: number, resetSeconds: number): Record<string, string> {
@@ -237,8 +231,4 @@ export function headerValues(rawHeaders: string[], name: string): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name)
     .map((value) => value.trim());
-}
-
-function unauthenticated(message: string): ApiError {
-  return new ApiError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } });
 }

@@ -1,7 +1,7 @@
 import type { Runtime } from '../db/runtime.ts';
 import type { EngineSpec } from '../engines/engine-spec.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
-import { ApiError } from '../http/api-error.ts';
+import { type ApiError, unavailable } from '../http/api-error.ts';
 import type { Plan } from '../rules/accounts/plan.ts';
 import type { Place } from './session/running-session.ts';
 
@@ -22,7 +22,7 @@ type OpenEngine = (spec: EngineSpec | null) => Promise<LiveEngine>;
 const RESERVED = 0.25;
 // Loading a model takes seconds; a process with one takes memory.
 const CLOSE_AFTER_MS = 60_000;
-const FULL_RETRY_SECONDS = '5';
+const FULL_RETRY_SECONDS = 5;
 
 /**
  * The live engines of this node: opened for the first session, closed a minute after the last. Plans with the same spec
@@ -154,24 +154,15 @@ function takenOf(places: Map<string, number>): number {
 
 function share(own: number): ApiError {
   const message = `The account has ${own} live sessions on this node, and the places that are left are kept for others.`;
-  return new ApiError('unavailable', `${message} Finish one, or try again in a few seconds.`, {
-    headers: { 'retry-after': FULL_RETRY_SECONDS },
-  });
+  return unavailable(`${message} Finish one, or try again in a few seconds.`, FULL_RETRY_SECONDS);
 }
 
 function full(): ApiError {
-  return new ApiError('unavailable', 'This node serves as many live sessions as it can; try again in a few seconds.', {
-    headers: { 'retry-after': FULL_RETRY_SECONDS },
-  });
+  const message = 'This node serves as many live sessions as it can; try again in a few seconds.';
+  return unavailable(message, FULL_RETRY_SECONDS);
 }
 
 function noEngine(cause: unknown): ApiError {
-  return new ApiError(
-    'unavailable',
-    'There is no speech engine for live sessions on this node; /readyz says what to do.',
-    {
-      headers: { 'retry-after': FULL_RETRY_SECONDS },
-      cause,
-    },
-  );
+  const message = 'There is no speech engine for live sessions on this node; /readyz says what to do.';
+  return unavailable(message, FULL_RETRY_SECONDS, { cause });
 }

@@ -7,7 +7,7 @@ import { lockAccount } from '../accounts/store.ts';
 import { requireFreeDisk } from '../audio/storage/free-disk.ts';
 import { creditRates } from '../config/rates.ts';
 import type { Sql } from '../db/database.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, unavailable } from '../http/api-error.ts';
 import type { MessageBudgets } from '../http/websocket/message-budgets.ts';
 import { acceptLive } from '../jobs/api/accept-store.ts';
 import type { ControlRuntime } from '../jobs/api/control.ts';
@@ -35,7 +35,7 @@ type HostRuntime = LiveRuntime & {
 
 /** A client that has not connected within this time will not. */
 export const CONNECT_WITHIN_MS = 60_000;
-const RESTART_RETRY_SECONDS = '1';
+const RESTART_RETRY_SECONDS = 1;
 // A session ends within 2 s of its key.
 const KEY_CHECK_MS = 1_000;
 
@@ -219,7 +219,5 @@ function tooExpensive(units: number, missing: number): ApiError {
 }
 
 function restarting(): ApiError {
-  return new ApiError('unavailable', 'The service is shutting down; try again in a few seconds.', {
-    headers: { 'retry-after': RESTART_RETRY_SECONDS },
-  });
+  return unavailable('The service is shutting down; try again in a few seconds.', RESTART_RETRY_SECONDS);
 }

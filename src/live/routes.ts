@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { requireCurrentCaller } from '../accounts/keys/current-caller.ts';
 import type { Config } from '../config/settings.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, unauthenticated } from '../http/api-error.ts';
 import { hashKey } from '../http/authentication.ts';
 import { offeredProtocols, requireHandshake } from '../http/handshakes/handshake.ts';
 import { type Call, defineRoute, type Route } from '../http/route.ts';
@@ -176,13 +176,7 @@ async function accessOf({ db, callers }: LiveApi, call: Connecting) {
 }
 
 function wrongToken(): ApiError {
-  return new ApiError(
-    'unauthenticated',
-    'This token is not of this session; use the token that POST /v1/live answered.',
-    {
-      headers: { 'www-authenticate': 'Bearer' },
-    },
-  );
+  return unauthenticated('This token is not of this session; use the token that POST /v1/live answered.');
 }
 
 function notFound(): ApiError {

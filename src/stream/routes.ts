@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, rateLimited } from '../http/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
 import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { Type } from '../http/schema.ts';
@@ -137,8 +137,5 @@ function sourcesOf(
 
 function tooManyStreams(): ApiError {
   const message = `At most ${MAX_STREAMS_PER_ACCOUNT} streams of an account may be open at once. End one, or try again later.`;
-  return new ApiError('rate_limited', message, {
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-    extra: { retry_after: RETRY_AFTER_SECONDS },
-  });
+  return rateLimited(message, RETRY_AFTER_SECONDS);
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { type ApiError, unauthenticated } from '../../http/api-error.ts';
 import { requireUnsuspended } from '../../http/authentication.ts';
 import type { Scope } from '../../rules/accounts/scopes.ts';
 import type { CallerName, PermittedAccount } from '../account.ts';
@@ -29,5 +29,5 @@ export async function requireCurrentCaller(
 
 function ended(): ApiError {
   const message = 'The API key, or the session, was revoked, has expired or may not do this any more; use another one.';
-  return new ApiError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } });
+  return unauthenticated(message);
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../http/api-error.ts';
+import { type ApiError, unavailable } from '../../http/api-error.ts';
 import type { AudioStorage } from './storage.ts';
 
 type FreeDisk = Pick<AudioStorage, 'freeBytes'>;
@@ -37,11 +37,8 @@ export async function* whileDiskIsFree(
 
 /** The error while the disk is full: 503 with Retry-After. */
 export function diskFull(cause?: unknown): ApiError {
-  return new ApiError('unavailable', 'The server has no disk space for the upload now. Try again later.', {
-    extra: { retry_after: RETRY_AFTER_SECONDS },
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-    cause,
-  });
+  const more = { extra: { retry_after: RETRY_AFTER_SECONDS }, cause };
+  return unavailable('The server has no disk space for the upload now. Try again later.', RETRY_AFTER_SECONDS, more);
 }
 
 /** Whether the operating system refused a write or a new file because the disk or a table of the system is full. */

@@ -4,7 +4,7 @@ import type { Account } from '../../accounts/account.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { evaluateKey, isIdempotencyKey } from '../../rules/idempotency.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, rateLimited } from '../api-error.ts';
 import { headerValues } from '../authentication.ts';
 import { ANSWER_TTL_MS, IdempotencyLease, type IdempotencyRuntime, otherRequest } from './idempotency-lease.ts';
 import { openKeyQuota } from './idempotency-quota.ts';
@@ -122,10 +122,7 @@ async function acquireUsedKey(tx: Sql, name: KeyName, route: string): Promise<Ac
 
 function tooManyKeys(maxKeys: number): ApiError {
   const message = `An account may use at most ${maxKeys} ${HEADER}s in 24 hours; send fewer of them.`;
-  return new ApiError('rate_limited', message, {
-    headers: { 'retry-after': String(QUOTA_RETRY_SECONDS) },
-    extra: { retry_after: QUOTA_RETRY_SECONDS },
-  });
+  return rateLimited(message, QUOTA_RETRY_SECONDS);
 }
 
 function inProgress(): ApiError {

@@ -2,7 +2,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { makeId } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, unavailable } from '../api-error.ts';
 import { AttemptLimit } from '../attempt-limit.ts';
 import type { Auth, Limits } from '../authentication.ts';
 import { type ConnectionLimits, Connections, logClosed } from '../connections/connections.ts';
@@ -59,7 +59,7 @@ const MAX_REQUESTS_PER_SOCKET = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PARAM_CHARS = 500;
 const MAX_SHOWN_PATH_CHARS = 200;
-const CLOSING_RETRY_SECONDS = '5';
+const CLOSING_RETRY_SECONDS = 5;
 
 /** The HTTP server of a table of routes. The caller calls `listen`, and later `closeServer`. */
 export function buildServer(options: ServerOptions): FastifyInstance {
@@ -197,7 +197,5 @@ function endsInSlash(url: string, { path }: Route): boolean {
 }
 
 function closing(): ApiError {
-  return new ApiError('unavailable', 'The service is shutting down; try again in a few seconds.', {
-    headers: { 'retry-after': CLOSING_RETRY_SECONDS },
-  });
+  return unavailable('The service is shutting down; try again in a few seconds.', CLOSING_RETRY_SECONDS);
 }

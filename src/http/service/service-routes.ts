@@ -1,5 +1,5 @@
 import { RawJson, writeJson } from '../../platform/json.ts';
-import { ApiError } from '../api-error.ts';
+import { unavailable } from '../api-error.ts';
 import { describeApi, type EventPayload } from '../openapi/openapi.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { Type } from '../schema.ts';
@@ -24,7 +24,7 @@ type ServiceOptions = {
 };
 
 const TAG = 'Service';
-const NOT_READY_RETRY_SECONDS = '2';
+const NOT_READY_RETRY_SECONDS = 2;
 
 /** The metrics of all processes of the node. */
 type MetricsText = () => Promise<{ contentType: string; text: string }>;
@@ -66,10 +66,8 @@ function readyRoute(readiness: Readiness): Route {
     async handle() {
       const { ready, reasons } = await readiness.check();
       if (ready) return { status: 200, body: { status: 'ready', reasons: [] as string[] } };
-      throw new ApiError('unavailable', `Not ready: ${reasons.join(' ')}`, {
-        extra: { status: 'not_ready', reasons },
-        headers: { 'retry-after': NOT_READY_RETRY_SECONDS },
-      });
+      const extra = { status: 'not_ready', reasons };
+      throw unavailable(`Not ready: ${reasons.join(' ')}`, NOT_READY_RETRY_SECONDS, { extra });
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { StoredFile } from '../../audio/upload/upload.ts';
 import { type Database, isDatabaseAway, isRolledBack } from '../../db/database.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { type ApiError, unavailable } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
@@ -56,7 +56,5 @@ async function replacedAudio(db: Database, job: Job, file: StoredFile): Promise<
 }
 
 function aboutToFail(): ApiError {
-  return new ApiError('unavailable', 'The audio of the first request was lost. Send the request again in a moment.', {
-    headers: { 'retry-after': '1' },
-  });
+  return unavailable('The audio of the first request was lost. Send the request again in a moment.', 1);
 }

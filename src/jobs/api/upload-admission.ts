@@ -5,7 +5,7 @@ import { requireFreeDisk } from '../../audio/storage/free-disk.ts';
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Config } from '../../config/settings.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { type ApiError, rateLimited } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
@@ -123,8 +123,5 @@ function outOfCredit(availableUnits: number): ApiError {
 
 function tooManyUploads(maxPerAccount: number): ApiError {
   const message = `At most ${maxPerAccount} uploads of an account may be under way at once. Send this one when another has ended.`;
-  return new ApiError('rate_limited', message, {
-    extra: { retry_after: RETRY_AFTER_SECONDS },
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-  });
+  return rateLimited(message, RETRY_AFTER_SECONDS);
 }

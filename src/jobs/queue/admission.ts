@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { unavailable } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
 import { countFetches, countWaitingJobs } from './backlog-store.ts';
@@ -33,10 +33,8 @@ export function openQueueAdmission({
   return {
     async admit() {
       if ((await count()) < config.maxQueuedJobs) return;
-      throw new ApiError('unavailable', 'Too many jobs are waiting. Try again later.', {
-        headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-        extra: { retry_after: RETRY_AFTER_SECONDS },
-      });
+      const extra = { retry_after: RETRY_AFTER_SECONDS };
+      throw unavailable('Too many jobs are waiting. Try again later.', RETRY_AFTER_SECONDS, { extra });
     },
   };
 }

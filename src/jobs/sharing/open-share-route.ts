@@ -1,6 +1,6 @@
 import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
 import type { Runtime } from '../../db/runtime.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError, rateLimited } from '../../http/api-error.ts';
 import { AttemptLimit } from '../../http/attempt-limit.ts';
 import { type AnswerMemory, defineRoute, type Route } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
@@ -67,10 +67,7 @@ function countOpening(limit: AttemptLimit, address: string): void {
   const client = guesserOf(address);
   const seconds = limit.retryAfterSeconds(client);
   if (seconds === null) return void limit.add(client);
-  throw new ApiError('rate_limited', `Too many links were opened from this address; try again in ${seconds} s.`, {
-    extra: { retry_after: seconds },
-    headers: { ...HEADERS, 'retry-after': String(seconds) },
-  });
+  throw rateLimited(`Too many links were opened from this address; try again in ${seconds} s.`, seconds, HEADERS);
 }
 
 /** The edited transcript of the job that a link shows, without what is the account's. @throws ApiError  404 */

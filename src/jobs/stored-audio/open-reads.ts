@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { ApiError } from '../../http/api-error.ts';
+import { type ApiError, rateLimited } from '../../http/api-error.ts';
 
 const MAX_READS_PER_ACCOUNT = 8;
 const RETRY_AFTER_SECONDS = 5;
@@ -39,8 +39,5 @@ export class OpenReads {
 
 function tooManyReads(): ApiError {
   const message = `At most ${MAX_READS_PER_ACCOUNT} reads of stored audio of an account may be open at once. End one, or try again.`;
-  return new ApiError('rate_limited', message, {
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-    extra: { retry_after: RETRY_AFTER_SECONDS },
-  });
+  return rateLimited(message, RETRY_AFTER_SECONDS);
 }

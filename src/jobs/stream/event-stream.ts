@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ApiError } from '../../http/api-error.ts';
+import { rateLimited } from '../../http/api-error.ts';
 import type { JobKey } from '../store.ts';
 import {
   type JobNotifications,
@@ -18,10 +18,7 @@ export function subscribeForStream(
   const subscription = notifications.subscribe(job);
   if (subscription !== null) return subscription;
   const limits = `${MAX_SUBSCRIPTIONS_PER_ACCOUNT} jobs of an account, and ${MAX_SUBSCRIPTIONS} of all, may be followed at once`;
-  throw new ApiError('rate_limited', `At most ${limits}. End some streams, or try again.`, {
-    headers: { 'retry-after': String(RETRY_SECONDS) },
-    extra: { retry_after: RETRY_SECONDS },
-  });
+  throw rateLimited(`At most ${limits}. End some streams, or try again.`, RETRY_SECONDS);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Runtime } from '../../db/runtime.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { type ApiError, rateLimited } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
@@ -57,8 +57,5 @@ export class JobWaits {
 
 function tooManyWaits(): ApiError {
   const message = `At most ${MAX_WAITS_PER_ACCOUNT} requests of an account may wait for jobs at once. Ask without wait, or try again.`;
-  return new ApiError('rate_limited', message, {
-    headers: { 'retry-after': String(RETRY_SECONDS) },
-    extra: { retry_after: RETRY_SECONDS },
-  });
+  return rateLimited(message, RETRY_SECONDS);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { PermittedAccount } from '../../accounts/account.ts';
 import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
 import { creditRates } from '../../config/rates.ts';
-import { ApiError, type ErrorType } from '../../http/api-error.ts';
+import { ApiError, type ErrorType, unauthenticated } from '../../http/api-error.ts';
 import { hashKey } from '../../http/authentication.ts';
 import { offeredProtocols, requireHandshake } from '../../http/handshakes/handshake.ts';
 import { type Call, defineRoute, type Route } from '../../http/route.ts';
@@ -200,11 +200,5 @@ function refuse(socket: OpenSocket, { code, message }: Refusal): SocketUser {
 }
 
 function unknownSecret(): ApiError {
-  return new ApiError(
-    'unauthenticated',
-    'This client secret is unknown, has expired or has begun all of its sessions.',
-    {
-      headers: { 'www-authenticate': 'Bearer' },
-    },
-  );
+  return unauthenticated('This client secret is unknown, has expired or has begun all of its sessions.');
 }

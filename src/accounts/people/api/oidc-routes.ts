@@ -1,4 +1,4 @@
-import { ApiError } from '../../../http/api-error.ts';
+import { ApiError, unavailable } from '../../../http/api-error.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { component, Type } from '../../../http/schema.ts';
 import { readSignInCookie, writeSignInCookie } from '../../../rules/network/session-cookie.ts';
@@ -15,7 +15,7 @@ import { tokenSchema } from './fields.ts';
 
 const TAG = 'Sign-in';
 const CALLBACK = '/v1/sign-in/oidc/callback';
-const RETRY_SECONDS = '5';
+const RETRY_SECONDS = 5;
 
 /** What the console is told behind `#sign-in=`. */
 type Problem = Refusal | 'expired' | 'cancelled' | 'failed' | 'conflict';
@@ -63,10 +63,8 @@ A cookie of 10 minutes holds what the sign-in began with.`,
       });
       const begun = await provider.begin(`${origin}${CALLBACK}`, token).catch((error: unknown) => {
         log.warn({ err: error }, 'the OpenID provider cannot be used');
-        throw new ApiError('unavailable', 'The OpenID provider cannot be reached; try again, or ask the operator.', {
-          headers: { 'retry-after': RETRY_SECONDS },
-          cause: error,
-        });
+        const message = 'The OpenID provider cannot be reached; try again, or ask the operator.';
+        throw unavailable(message, RETRY_SECONDS, { cause: error });
       });
       const value = writeState(begun.state, secretsKeysBase64, clock.now());
       const cookie = writeSignInCookie(value, { maxAgeSeconds: STATE_SECONDS, isHttps: isHttps(origin) });

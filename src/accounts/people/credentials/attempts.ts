@@ -1,4 +1,4 @@
-import { ApiError } from '../../../http/api-error.ts';
+import { ApiError, rateLimited } from '../../../http/api-error.ts';
 import { AttemptLimit } from '../../../http/attempt-limit.ts';
 import { guesserOf } from '../../../rules/network/client-address.ts';
 
@@ -78,8 +78,5 @@ function secondsToWait(counts: readonly Count[]): number {
 }
 
 function tooMany(seconds: number): ApiError {
-  return new ApiError('rate_limited', `Too many attempts to sign in; try again in ${seconds} s.`, {
-    extra: { retry_after: seconds },
-    headers: { 'retry-after': String(seconds) },
-  });
+  return rateLimited(`Too many attempts to sign in; try again in ${seconds} s.`, seconds);
 }

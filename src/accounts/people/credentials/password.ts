@@ -1,6 +1,6 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { ApiError } from '../../../http/api-error.ts';
+import { type ApiError, unavailable } from '../../../http/api-error.ts';
 import { openFairSemaphore } from '../../../platform/fair-semaphore.ts';
 import { guesserOf } from '../../../rules/network/client-address.ts';
 
@@ -73,9 +73,7 @@ async function derive(address: string, parameters: Argon2Parameters): Promise<Bu
 }
 
 function tooManyAtOnce(): ApiError {
-  return new ApiError('unavailable', 'Too many sign-ins at a time; try again in a moment.', {
-    headers: { 'retry-after': '1' },
-  });
+  return unavailable('Too many sign-ins at a time; try again in a moment.', 1);
 }
 
 /** Without the padding. */
