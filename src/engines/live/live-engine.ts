@@ -48,10 +48,7 @@ export type LiveDecoder = {
   close(): void;
 };
 
-export type LiveDecoderOptions = Pick<
-  TranscribeOptions,
-  'language' | 'prompt' | 'keywords' | 'jobId' | 'traceparent'
->;
+export type LiveDecoderOptions = Pick<TranscribeOptions, 'language' | 'prompt' | 'keywords' | 'jobId' | 'traceparent'>;
 
 /** A speech engine that gives text while somebody speaks. No state of the engine crosses the end of a segment. */
 export type LiveEngine = AsyncDisposable &
