@@ -17,9 +17,9 @@ import { openSemaphore } from '../platform/semaphore.ts';
 import { Slices } from '../platform/slices.ts';
 import type { LiveEngines } from './live-engines.ts';
 import { type HostedUser, LiveHost } from './live-host.ts';
+import { sweepLiveSessions } from './session/end-live.ts';
 import { LiveJournal } from './session/journal.ts';
 import type { LiveClaim } from './session/running-session.ts';
-import { sweepLiveSessions } from './sweep-live.ts';
 
 test('a session that nobody connects to holds a minute, and is canceled without a trace or a charge', async () => {
   await using fixture = await openJobFixture();

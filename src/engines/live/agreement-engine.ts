@@ -1,6 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
-import type { Interval } from '../../rules/transcript/intervals.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
 import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
 import { EngineAwayError } from '../presence/engine-presence.ts';
@@ -82,12 +81,6 @@ class AgreementDecoder implements LiveDecoder {
     return this.pendingSamples / SAMPLE_RATE;
   }
 
-  /** As of a voice detector; null without one. */
-  async findSpeech(piece: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
-    const { detector } = this.options;
-    return detector === null ? null : await findSegmentSpeech(detector, piece, signal);
-  }
-
   close(): void {
     this.closed.abort(new EngineError('engine_error', 'The session has ended.'));
   }
@@ -133,8 +126,8 @@ class AgreementSegment implements LiveSegmentDecoder {
 
   async #final(piece: Pcm): Promise<LiveFinal> {
     const { signal } = this.#decoder.closed;
-    const { clock, whileAway = 'wait' } = this.#decoder.options;
-    const speech = await this.#decoder.findSpeech(piece, signal);
+    const { clock, detector, whileAway = 'wait' } = this.#decoder.options;
+    const speech = await findSegmentSpeech(detector, piece, signal);
     while (true) {
       try {
         const heard = await transcribeSpeech(this.#decoder.engine, piece, speech, this.#optionsFor(piece, signal));
@@ -185,9 +178,12 @@ class AgreementSegment implements LiveSegmentDecoder {
 
   /** Of an open segment: what is wrong with the text shows when the segment has ended. */
   async #transcribe(piece: Pcm, signal: AbortSignal): Promise<{ segments: Segment[] }> {
-    const { engine } = this.#decoder;
+    const {
+      engine,
+      options: { detector },
+    } = this.#decoder;
     if (holdsNoSpeech(piece)) return { segments: [] };
-    const speech = await this.#decoder.findSpeech(piece, signal);
+    const speech = await findSegmentSpeech(detector, piece, signal);
     if (!mayBeSpoken(engine, piece, speech)) return { segments: [] };
     const options = this.#optionsFor(piece, signal);
     const seconds = piece.length / SAMPLE_RATE;

@@ -30,12 +30,16 @@ export class SegmentAudio {
   }
 }
 
-/** The speech in a segment, as of a voice detector: of less than a second, all is speech or nothing is. */
+/**
+ * The speech in a segment, as of a voice detector: of less than a second, all is speech or nothing is. Null without a
+ * detector.
+ */
 export async function findSegmentSpeech(
-  detector: Pick<VoiceDetector, 'find'>,
+  detector: Pick<VoiceDetector, 'find'> | null,
   piece: Pcm,
   signal: AbortSignal,
 ): Promise<Interval[] | null> {
+  if (detector === null) return null;
   if (piece.length >= SHORT_SAMPLES) return await detector.find(piece, signal);
   const times = Math.max(2, Math.ceil(SHORT_SAMPLES / Math.max(1, piece.length)));
   const found = await detector.find(joinPcm(Array.from({ length: times }, () => piece)), signal);

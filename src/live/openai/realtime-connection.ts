@@ -46,6 +46,7 @@ const ERROR_MESSAGES = 10;
 const MAX_ERRORS_PER_MINUTE = 100;
 
 type Given = Record<string, unknown>;
+type RealtimeError = { eventId?: string | null; code?: string | null; param?: string | null; message: string };
 
 /**
  * A client of OpenAI's Realtime API that transcribes.
@@ -242,17 +243,7 @@ export class RealtimeConnection implements SocketUser {
     this.#socket.close(reason === 'lost' ? CLOSE.refused : CLOSE.overloaded, reason);
   }
 
-  #error({
-    eventId = null,
-    code = null,
-    param = null,
-    message,
-  }: {
-    eventId?: string | null;
-    code?: string | null;
-    param?: string | null;
-    message: string;
-  }): void {
+  #error({ eventId = null, code = null, param = null, message }: RealtimeError): void {
     this.#socket.charge(ERROR_MESSAGES);
     this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, param, event_id: eventId } });
     this.#countError();

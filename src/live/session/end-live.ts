@@ -2,12 +2,14 @@ import { requireFreeDisk, whileDiskIsFree } from '../../audio/storage/free-disk.
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database } from '../../db/database.ts';
+import { type ControlRuntime, cancelQueuedJob } from '../../jobs/api/control.ts';
 import { endJob } from '../../jobs/end/end.ts';
 import type { ClaimedJob, Job, JobMetrics, Outcome } from '../../jobs/job.ts';
 import type { LiveSegment } from '../../jobs/live/live-segment.ts';
 import {
   chargedMsOf,
   eraseLive,
+  findIdleSessions,
   findLiveSegments,
   type LiveRow,
   setLiveAudio,
@@ -91,8 +93,21 @@ async function endedBefore(db: Database, claimed: ClaimedJob): Promise<Job | nul
   return hasEnded && job.lease === claimed.lease ? job : null;
 }
 
+/**
+ * Cancels live jobs that no client connected to in time, and deletes what is left of sessions that have ended: that of
+ * a canceled one the next time. Returns how many there were.
+ */
+export async function sweepLiveSessions(runtime: ControlRuntime): Promise<number> {
+  const idle = await findIdleSessions(runtime.db);
+  for (const { isEnded, ...key } of idle) {
+    if (isEnded) await eraseSession(runtime.db, key);
+    else await cancelQueuedJob(runtime, key);
+  }
+  return idle.length;
+}
+
 /** Deletes the rows of a session whose job has ended. */
-export async function eraseSession(db: Database, row: Pick<LiveRow, 'shard' | 'id'>): Promise<void> {
+async function eraseSession(db: Database, row: Pick<LiveRow, 'shard' | 'id'>): Promise<void> {
   while (!(await eraseLive(db, row)));
 }
 

@@ -18,7 +18,7 @@ import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
 import { deleteExpiredShares } from '../../jobs/sharing/share-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
 import { countQueued } from '../../jobs/waiting/wait-store.ts';
-import { sweepLiveSessions } from '../../live/sweep-live.ts';
+import { sweepLiveSessions } from '../../live/session/end-live.ts';
 import { eraseAccounts } from '../../operator/erase-accounts.ts';
 import { readServerVersion } from '../../operator/version-store.ts';
 import { jobMetrics, type Metrics } from '../../platform/metrics.ts';
