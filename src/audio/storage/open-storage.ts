@@ -1,8 +1,12 @@
+import { stat as statWithCallback } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { type Config, dataPaths } from '../../config/settings.ts';
 import { openS3Storage } from './s3-storage.ts';
 import { ID_NAME, openFileStorage, type SharedStorage, StorageAwayError } from './storage.ts';
+
+const stat = promisify(statWithCallback);
 
 const NOT_KNOWN = 'it is not the storage that the database knows, or its disk is not mounted';
 
@@ -24,6 +28,8 @@ async function openFiles(folder: string): Promise<SharedStorage> {
     whyAway: async () => null,
     readId: () => readFile(file, 'utf8').then((text) => text.trim(), nullWithoutFile),
     writeId: (id) => writeFile(file, `${id}\n`, { mode: 0o600, flush: true }),
+    readPlace: () =>
+      stat(file).then(({ dev, ino, size, mtimeMs }) => [dev, ino, size, mtimeMs].join(' '), nullWithoutFile),
   };
 }
 
@@ -32,11 +38,18 @@ function nullWithoutFile(cause: NodeJS.ErrnoException): null {
   throw new StorageAwayError(cause);
 }
 
-/** The storage while it holds the id: a disk that is not mounted leaves an empty folder, or another one. */
+/**
+ * The storage while it holds the id: a disk that is not mounted leaves an empty folder, or another one. Before each use
+ * it is looked whether it is the place where the id was read, and only at a new place the id is read.
+ */
 function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
   const isKnown = async () => (await storage.readId()) === id;
+  let knownPlace: string | null = null;
   async function require(): Promise<void> {
+    const place = await storage.readPlace();
+    if (place !== null && place === knownPlace) return;
     if (!(await isKnown())) throw new StorageAwayError(new Error(NOT_KNOWN));
+    knownPlace = place;
   }
   const guarded =
     <Given extends unknown[], Result>(use: (...given: Given) => Promise<Result>) =>

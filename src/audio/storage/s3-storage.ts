@@ -64,6 +64,8 @@ export async function openS3Storage(location: S3Location): Promise<SharedStorage
     whyAway: () => whyAway(store),
     readId: () => readId(store),
     writeId: (id) => writeId(store, id),
+    // No other bucket stands in its place: its requests name it.
+    readPlace: async () => location.bucket,
   };
 }
 

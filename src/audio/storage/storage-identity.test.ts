@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
@@ -71,6 +71,26 @@ test('a storage whose disk is not mounted is away, and nothing is read from it o
   await assert.rejects(storage.localPath(key), StorageAwayError);
   await assert.rejects(storage.remove(key), StorageAwayError);
   await assert.rejects(storage.receive(chunks(), { maxBytes: 10 }), StorageAwayError);
+});
+
+test('a storage that is taken away while the service runs is away from then on, and back with its folder', async () => {
+  await using environment = await openEnvironment();
+  const id = (await environment.start('one'))!;
+  const storage = await environment.storageOf('one', id);
+  const folder = path.join(environment.dataDirOf('one'), 'audio');
+  const { key } = await storage.receive(chunks(), { maxBytes: 10 });
+  await storage.localPath(key);
+
+  await rename(folder, `${folder}-away`);
+  await assert.rejects(storage.localPath(key), StorageAwayError);
+  await mkdir(folder);
+  await writeFile(path.join(folder, 'storage-id'), 'another\n');
+  await assert.rejects(storage.receive(chunks(), { maxBytes: 10 }), StorageAwayError);
+  await rm(folder, { recursive: true });
+  await rename(`${folder}-away`, folder);
+
+  await using file = await storage.localPath(key);
+  assert.equal(await readFile(file.path, 'utf8'), 'audio');
 });
 
 test('in a restored database the id of the original says nothing about the storage there', async () => {

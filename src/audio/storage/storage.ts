@@ -68,6 +68,8 @@ export type SharedStorage = AudioStorage & {
   /** The id that `writeId` wrote; null in a storage without one. @throws StorageAwayError */
   readId(): Promise<string | null>;
   writeId(id: string): Promise<void>;
+  /** What is another when another storage stands in its place; null where there is none. Costs less than `readId`. */
+  readPlace(): Promise<string | null>;
 };
 
 export class UploadTooLargeError extends Error {
