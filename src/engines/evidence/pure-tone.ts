@@ -18,11 +18,13 @@ const OTHER_FRAMES_MAX = 4;
 export function isPureTone(piece: Pcm): boolean {
   let peak = 0;
   for (let at = 0; at < piece.length; at += 1) peak = Math.max(peak, Math.abs(piece[at]!));
+  // As floating-point numbers: each sum below would convert its samples, which takes as long as all else.
+  const frame = new Float64Array(FRAME);
   const quiet = Math.max(SILENCE_MAX_AMPLITUDE, peak * QUIET_SHARE);
   let tonal = 0;
   let others = 0;
   for (let at = 0; at + FRAME <= piece.length; at += FRAME) {
-    const frame = piece.subarray(at, at + FRAME);
+    frame.set(piece.subarray(at, at + FRAME));
     if (frame.every((sample) => Math.abs(sample) < quiet)) others = 0;
     else if (LAGS.every((lag) => residual(frame, lag) < RESIDUAL_MAX)) {
       tonal += 1;
@@ -39,7 +41,7 @@ export function isPureTone(piece: Pcm): boolean {
  * Every sine wave obeys x[n + lag] + x[n - lag] = c x[n] with a c of its frequency. The share of the energy that
  * remains with the best c.
  */
-function residual(frame: Pcm, lag: number): number {
+function residual(frame: Float64Array, lag: number): number {
   let sums = 0;
   let centres = 0;
   let products = 0;
