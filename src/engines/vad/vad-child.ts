@@ -43,7 +43,8 @@ await serveParent<VadSettings>(async ({ model }) => {
   return async (piece) => {
     const samples = level(piece);
     const found = findSpeech(wide, samples).filter((interval) => changesAsSpeech(aroundOf(samples, interval)));
-    return { segments: nearSureSpeech(narrow, halveRate(samples), found), language: null };
+    const sure = found.length === 0 ? [] : nearSureSpeech(narrow, halveRate(samples), found);
+    return { segments: sure, language: null };
   };
 });
 
@@ -88,7 +89,7 @@ function findSpeech(network: Network, samples: Float32Array): Segment[] {
  * is a quarter of continuous speech.
  */
 function nearSureSpeech(network: Network, samples: Float32Array, found: Segment[]): Segment[] {
-  if (found.length > 0) giveStart(network, samples);
+  giveStart(network, samples);
   const windows = Math.floor(samples.length / network.window);
   let next = 0;
   let sureAt = Number.NEGATIVE_INFINITY;
@@ -118,19 +119,22 @@ function isDetected({ vad, window }: Network, samples: Float32Array, at: number)
 
 function giveStart({ vad, window }: Network, samples: Float32Array): void {
   vad.reset();
-  for (let at = 0; at < START; at += 1) vad.acceptWaveform(startOf(samples, at, window));
+  // At once: whether a window of it is speech does not matter.
+  vad.acceptWaveform(startOf(samples, START * window));
 }
 
 /**
- * A window of the start of the audio backwards, which ends where the audio begins: a pause stays one. Short audio goes
- * to and fro.
+ * So many samples of the start of the audio backwards, which end where the audio begins: a pause stays one. Short audio
+ * goes to and fro.
  */
-function startOf(samples: Float32Array, at: number, window: number): Float32Array {
+function startOf(samples: Float32Array, count: number): Float32Array {
   const { length } = samples;
-  return Float32Array.from({ length: window }, (_, offset) => {
-    const distance = ((START - at) * window - 1 - offset) % (2 * length);
-    return samples[distance < length ? distance : 2 * length - 1 - distance]!;
-  });
+  const start = new Float32Array(count);
+  for (let at = 0; at < count; at += 1) {
+    const distance = (count - 1 - at) % (2 * length);
+    start[at] = samples[distance < length ? distance : 2 * length - 1 - distance]!;
+  }
+  return start;
 }
 
 function intervalOf(startSeconds: number, endSeconds: number): Segment {
