@@ -41,6 +41,8 @@ export async function startFetcher(runtime: FetcherRuntime): Promise<{ stop(): P
     name: 'fetches',
     channel: 'fetches_due',
     places: PER_NODE,
+    // The next one of an account that has as many as it may have.
+    endsAdmitMore: true,
     claim: (places) => claimNextFetch(runtime, places),
     execute: (fetch, { signal }) => executeFetch(fetch, shared, signal),
   });

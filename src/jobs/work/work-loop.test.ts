@@ -12,7 +12,17 @@ const AWAY = Object.assign(new Error('the connection is lost'), { code: '08006' 
 type UnderWay = Place & { id: string; end(): void; fail(cause: Error): void };
 
 /** A loop over a queue of ids in memory; what it executes ends when the test says so. */
-async function openEnvironment({ queue = [], places = 2, most }: { queue?: string[]; places?: number; most?: number }) {
+async function openEnvironment({
+  queue = [],
+  places = 2,
+  most,
+  endsAdmitMore = false,
+}: {
+  queue?: string[];
+  places?: number;
+  most?: number;
+  endsAdmitMore?: boolean;
+}) {
   const clock = openManualClock();
   const lines: string[] = [];
   const keep = (level: string) => (fields: { back_off_ms?: number }, message: string) =>
@@ -31,6 +41,7 @@ async function openEnvironment({ queue = [], places = 2, most }: { queue?: strin
     channel: 'things_due',
     places,
     ...(most && { most }),
+    endsAdmitMore,
     async claim(free) {
       state.claims.push(free);
       if (state.failure) throw state.failure;
@@ -66,6 +77,32 @@ test('one claim fills all free places, and the end of work frees a place for the
       [2, 1],
     ],
   );
+});
+
+test('when all was claimed, the end of work is no reason to look for more, and a notification is', async () => {
+  const environment = await openEnvironment({ queue: ['a', 'b'], places: 3 });
+
+  environment.underWay[0]!.end();
+  await environment.settle();
+  const afterEnd = [...environment.claims];
+  environment.queue.push('c', 'd');
+  environment.notify();
+  await environment.settle();
+  environment.queue.push('e');
+  environment.underWay[0]!.end();
+  await environment.settle();
+
+  assert.deepEqual([afterEnd, environment.claims], [[3], [3, 2, 1]]);
+  assert.deepEqual(environment.ids(), ['c', 'd', 'e']);
+});
+
+test('work whose end admits more is looked for when work ends', async () => {
+  const environment = await openEnvironment({ queue: ['a'], places: 2, endsAdmitMore: true });
+
+  environment.underWay[0]!.end();
+  await environment.settle();
+
+  assert.deepEqual(environment.claims, [2, 2]);
 });
 
 test('work that leaves its place is followed by other work, but only so much is under way', async () => {

@@ -29,6 +29,8 @@ export type Work<Claimed> = {
   places: number;
   /** How much may be under way, with or without a place; default: `places`. */
   most?: number;
+  /** More than a place becomes free when work ends: what could not be claimed before can be claimed then. */
+  endsAdmitMore?: boolean;
   /** Claims what is due, for at most `places` places. `isDrained`: no more can be claimed now. */
   claim(places: number): Promise<{ claimed: Claimed[]; isDrained: boolean }>;
   /** Rejects when what came of the work could not be written: it is due again when its lease ends. */
@@ -40,8 +42,9 @@ const POLL_MS = 1_000;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
 
 /**
- * Claims work whenever a place is free: upon each notification, when a place becomes free, and every second. `stop`
- * makes the work under way hand itself back, and leaves what takes longer than 8 s to its lease.
+ * Claims work whenever a place is free: upon each notification, when a place becomes free while there may be more to
+ * claim, and every second. `stop` makes the work under way hand itself back, and leaves what takes longer than 8 s to
+ * its lease.
  */
 export class WorkLoop<Claimed extends { id: string }> {
   readonly #runtime: Runtime;
@@ -50,6 +53,7 @@ export class WorkLoop<Claimed extends { id: string }> {
   readonly #wake = new WakeSignal();
   readonly #executing = new Set<Promise<void>>();
   #taken = 0;
+  #isDrained = false;
   #stopListening: () => Promise<void> = async () => undefined;
   #looping: Promise<void> = Promise.resolve();
 
@@ -90,12 +94,14 @@ export class WorkLoop<Claimed extends { id: string }> {
   }
 
   async #claimForFreePlaces(): Promise<void> {
-    const { places, most = places, claim } = this.#work;
+    const { places, most = places, claim, endsAdmitMore = false } = this.#work;
+    this.#isDrained = false;
     while (!this.#stopping.signal.aborted) {
       const free = Math.min(places - this.#taken, most - this.#executing.size);
       if (free <= 0) return;
       const { claimed, isDrained } = await claim(free);
       for (const each of claimed) this.#execute(each);
+      this.#isDrained = isDrained && !endsAdmitMore;
       if (isDrained) return;
     }
   }
@@ -106,7 +112,7 @@ export class WorkLoop<Claimed extends { id: string }> {
     const leave = () => {
       if (isTaken) this.#taken -= 1;
       isTaken = false;
-      this.#wake.send();
+      if (!this.#isDrained) this.#wake.send();
     };
     const execution: Promise<void> = this.#work
       .execute(claimed, { signal: this.#stopping.signal, leave })
