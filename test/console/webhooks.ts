@@ -292,6 +292,26 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'events and deliveries say which file they are about, and events what became of them',
+    async run({ page, open, account, failing, receiver, checkView }) {
+      const { key, api } = await account();
+      await api.webhooks.create({ url: `${receiver.url}/named`, events: EVENTS });
+      await api.transcribe(toneFile('hello', 'delivered.wav'));
+      await api.webhooks.create({ url: failing.urls.http_status, events: EVENTS });
+      await api.transcribe(toneFile('world', 'refused.wav'), { title: 'Refused once' });
+      await open(key, '/events');
+
+      const row = (name: string) => page.locator('[data-row]', { has: page.getByRole('link', { name, exact: true }) });
+      await row('delivered.wav').getByText('delivered', { exact: true }).waitFor();
+      await row('Refused once').getByText('1 of 2 pending').waitFor();
+      assert.equal(await row('Refused once').getByText('transcription.completed').count(), 1);
+      await checkView('events-named');
+      await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+      await page.getByRole('heading', { name: 'Refused once' }).waitFor();
+      await page.getByRole('heading', { name: 'delivered.wav' }).waitFor();
+    },
+  },
+  {
     title: 'a delivery of the list opens beside it, and its event too',
     async run({ page, open, shown, checkView }) {
       await open(shown.key, '/deliveries');

@@ -44,7 +44,7 @@ export default function EventView() {
                 <Facts
                   rows={[
                     ['Event', <Id key="id" value={event.id} />],
-                    ['Job', event.job_id && <a href={`#/jobs/${event.job_id}`}>{event.job_id}</a>],
+                    ['Job', event.job_id && <JobLink event={event} id={event.job_id} />],
                     ['Time', <Time key="time" at={event.created_at} exact />],
                   ]}
                 />
@@ -67,6 +67,16 @@ export default function EventView() {
         )}
       </Query>
     </Page>
+  );
+}
+
+/** By the name that the payload has. */
+function JobLink({ event: { payload }, id }: { event: EventWithDeliveries; id: string }) {
+  const { job } = (payload as { data?: { job?: { audio?: { filename?: string | null } } } }).data ?? {};
+  return (
+    <a href={`#/jobs/${id}`} title={id} className="url" dir="auto">
+      {job?.audio?.filename ?? id}
+    </a>
   );
 }
 
