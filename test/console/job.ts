@@ -264,8 +264,10 @@ export const flows: Flow[] = [
       await page.getByText('More', { exact: true }).click();
       await page.getByLabel('Characters per line').fill('12');
       await page.getByLabel('Lines at most').fill('1');
-      const cue = page.locator('.caption-screen p').filter({ hasText: 'Channel 1: the quick' });
-      await cue.waitFor();
+      // Both shapes stand on the player, the chosen one as the form has it.
+      const screen = (label: string) => page.locator('.caption-screen', { hasText: label }).locator('p');
+      await screen('Broadcast').filter({ hasText: 'Channel 1: the quick' }).waitFor();
+      await screen('Plain').filter({ hasText: 'Channel 1: the quick' }).waitFor();
       await checkView('job-captions');
       const [saved] = await Promise.all([
         page.waitForEvent('download'),

@@ -61,7 +61,7 @@ function PlayedJob({ job, stored, player }: { job: ApiJob; stored: Transcript; p
     <>
       <Warnings warnings={job.warnings} />
       <PlayerBar player={player} sound={sound}>
-        <Captions player={player} cues={tab === 'captions' ? captions.cues : null} />
+        <Captions player={player} screens={tab === 'captions' ? captions.screens : null} />
       </PlayerBar>
       <Tabs label="Job" tabs={tabs} chosen={tab} onChoose={(name) => setFilters({ tab: name })} />
     </>

@@ -55,7 +55,7 @@ export function CaptionsTab({
       </div>
       {error !== null && <Problem error={error} retry={refetch} />}
       <p className="hint" role="status">
-        {cues.length === 1 ? '1 caption' : `${cues.length} captions`}, shown under the waveform while the audio plays.
+        Captions: {cues.length}
       </p>
       <VirtualRows count={cues.length} label="Captions">
         {(at) => <CueRow cue={cues[at]!} player={player} />}
