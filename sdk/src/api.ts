@@ -2079,6 +2079,18 @@ export interface CatalogueModel {
   attribution: string;
   advice: string;
   /**
+   * Published word error rate; null for models that transcribe nothing, or without a figure.
+   */
+  wer: {
+    percent: number;
+    test_set: string;
+    source: string;
+    /**
+     * The figure was compared with its source.
+     */
+    checked: boolean;
+  } | null;
+  /**
    * On the node that answers.
    */
   pulled: boolean;

@@ -48,6 +48,12 @@ function listRoute({ db, config }: Runtime, pulls: () => BackgroundPull): Route 
         licence: model.licence,
         attribution: model.attribution,
         advice: model.advice,
+        wer: model.wer && {
+          percent: model.wer.percent,
+          test_set: model.wer.testSet,
+          source: model.wer.source,
+          checked: model.wer.isChecked,
+        },
         pulled: pulled.includes(model.name),
       }));
       const { state } = pulls();

@@ -128,6 +128,15 @@ const modelSchema = Type.Object(
     licence: Type.String(),
     attribution: Type.String(),
     advice: Type.String(),
+    wer: nullable(
+      Type.Object({
+        percent: Type.Number({ minimum: 0 }),
+        test_set: Type.String(),
+        source: Type.String(),
+        checked: Type.Boolean({ description: 'The figure was compared with its source.' }),
+      }),
+      'Published word error rate; null for models that transcribe nothing, or without a figure.',
+    ),
     pulled: Type.Boolean({ description: 'On the node that answers.' }),
   },
   component('CatalogueModel'),

@@ -63,17 +63,29 @@ function Models({ list }: { list: CatalogueModelList }) {
   );
 }
 
-function columnsFor({ node, pull }: CatalogueModelList): Column<CatalogueModel>[] {
+function columnsFor({ node, pull, engines }: CatalogueModelList): Column<CatalogueModel>[] {
   return [
     {
       head: 'Model',
       cell: ({ name, advice }) => (
         <span>
-          <code>{name}</code> <small>{capital(advice)}</small>
+          <code>{name}</code> <small>{capital(advice)}</small> <InUse plans={plansOf(name, engines)} />
         </span>
       ),
     },
     { head: 'Languages', cell: ({ languages }) => <Languages codes={languages} /> },
+    {
+      head: 'Word errors',
+      // Figures of one set of tests can be compared, those of two cannot.
+      cell: ({ wer }) =>
+        wer ? (
+          <span title={wer.source}>
+            {wer.percent} % <small>{wer.test_set}</small>
+          </span>
+        ) : (
+          '–'
+        ),
+    },
     { head: 'Size', cell: ({ size_bytes }) => byteSize(size_bytes), isNumber: true },
     { head: 'Memory', cell: ({ memory_mb }) => byteSize(memory_mb * 1e6), isNumber: true },
     { head: 'Licence', cell: ({ licence }) => licence },
@@ -87,6 +99,14 @@ function columnsFor({ node, pull }: CatalogueModelList): Column<CatalogueModel>[
         ),
     },
   ];
+}
+
+function plansOf(name: string, engines: CatalogueModelList['engines']): string[] {
+  return engines.filter(({ engine }) => engine === name).map(({ plan }) => plan);
+}
+
+function InUse({ plans }: { plans: readonly string[] }) {
+  return plans.length === 0 ? null : <Badge tone="good">{`in use on ${plans.join(', ')}`}</Badge>;
 }
 
 function Languages({ codes }: { codes: readonly string[] }) {

@@ -1438,6 +1438,14 @@ class AccountWebhookList(TypedDict):
     """Pass it on as `cursor` for the next page; null on the last one."""
 
 
+class CatalogueModelWer(TypedDict):
+    percent: float
+    test_set: str
+    source: str
+    checked: bool
+    """The figure was compared with its source."""
+
+
 class CatalogueModel(TypedDict):
     name: str
     title: str
@@ -1449,6 +1457,8 @@ class CatalogueModel(TypedDict):
     licence: str
     attribution: str
     advice: str
+    wer: CatalogueModelWer | None
+    """Published word error rate; null for models that transcribe nothing, or without a figure."""
     pulled: bool
     """On the node that answers."""
 
