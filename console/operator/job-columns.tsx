@@ -4,6 +4,7 @@ import { Badge } from '../ui/badge.tsx';
 import type { Column } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { AccountLink } from './account-link.tsx';
+import { NodeName } from './node-name.tsx';
 
 /** A job as the operator sees it. */
 export const JOB_COLUMNS: Column<JobSummary>[] = [
@@ -18,7 +19,7 @@ export const JOB_COLUMNS: Column<JobSummary>[] = [
     isNumber: true,
   },
   { head: 'Attempts', width: 5, phone: 'hidden', cell: ({ attempts }) => attempts, isNumber: true },
-  { head: 'Node', width: 6, phone: 'hidden', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
+  { head: 'Node', width: 6, phone: 'hidden', cell: ({ holder }) => (holder ? <NodeName holder={holder} /> : '–') },
   { head: 'Created', width: 7, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 

@@ -3,13 +3,13 @@ import type { UsageRow } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
 import { clockTime } from '../../text/format.ts';
+import { type CalendarUnit, calendarDate, calendarHead } from '../../text/times.ts';
 import { Credits } from '../../ui/credits.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
-import { Time } from '../../ui/time.tsx';
 
-const COLUMNS: Column<UsageRow>[] = [
-  { head: 'From', cell: ({ start }) => <Time at={start} exact /> },
+const columnsOf = (unit: CalendarUnit): Column<UsageRow>[] => [
+  { head: calendarHead(unit), cell: ({ start }) => calendarDate(Date.parse(start), unit) },
   { head: 'Jobs', cell: ({ jobs }) => jobs, isNumber: true },
   { head: 'Failed', cell: ({ failed }) => failed, isNumber: true },
   { head: 'Canceled', cell: ({ canceled }) => canceled, isNumber: true },
@@ -35,7 +35,7 @@ export function UsageTab({ accountId }: { accountId: string }) {
           data.length === 0 ? (
             <Empty title="No jobs ended in this period" />
           ) : (
-            <Table label="Usage" rows={data.toReversed()} keyOf={({ start }) => start} columns={COLUMNS} />
+            <Table label="Usage" rows={data.toReversed()} keyOf={({ start }) => start} columns={columnsOf(bucket)} />
           )
         }
       </Query>

@@ -110,7 +110,7 @@ const NODE_COLUMNS: Column<Node>[] = [
     head: 'Node',
     cell: ({ id, host }) => (
       <span>
-        <code>{id}</code> <small>{host}</small>
+        {host} <small>{id}</small>
       </span>
     ),
   },
@@ -148,11 +148,19 @@ function Waits({ waits }: { waits: Overview['waits'] }) {
           { head: 'Plan', cell: ({ plan }) => plan },
           { head: 'Because', cell: ({ waiting_for }) => <Badge tone="bad">{LACKS[waiting_for]}</Badge> },
           { head: 'Since', cell: ({ since }) => <Time at={since} /> },
-          { head: 'Jobs', cell: ({ jobs }) => <span className="figure">{jobs}</span> },
+          { head: 'Jobs', cell: ({ jobs }) => jobs, isNumber: true },
         ]}
       />
     </Section>
   );
+}
+
+const MAX_CODES = 6;
+
+/** @param codes  null: any */
+function Languages({ codes }: { codes: readonly string[] | null }) {
+  if (codes === null) return <>any</>;
+  return codes.length <= MAX_CODES ? <>{codes.join(', ')}</> : <span title={codes.join(', ')}>{codes.length}</span>;
 }
 
 function Engines({ engines }: { engines: Overview['engines'] }) {
@@ -168,7 +176,7 @@ function Engines({ engines }: { engines: Overview['engines'] }) {
           columns={[
             { head: 'Plan', cell: ({ plan }) => plan },
             { head: 'Engine', cell: ({ engine }) => <code>{engine}</code> },
-            { head: 'Languages', cell: ({ languages }) => (languages === null ? 'any' : languages.join(', ')) },
+            { head: 'Languages', cell: ({ languages }) => <Languages codes={languages} /> },
             { head: 'Features', cell: ({ features }) => features.join(', ') || '–' },
             { head: 'Licence', cell: ({ licence }) => licence ?? 'unknown' },
           ]}
