@@ -5,20 +5,21 @@ import { calendarDate } from '../../text/times.ts';
 import { Section } from '../../ui/page.tsx';
 
 const DAY_MS = 86_400_000;
+const SHOWN_DAYS = 14;
 
-/** How much audio was transcribed on each day; nothing where no job has ended. */
-export function Days({ usage: { from, to, data } }: { usage: Usage }) {
-  if (data.length === 0) return null;
-  const start = Math.floor(Date.parse(from) / DAY_MS) * DAY_MS;
-  const days = Array.from({ length: Math.ceil((Date.parse(to) - start) / DAY_MS) }, (_, index) => {
-    const timeMs = start + index * DAY_MS;
+/** How much audio was transcribed on each day until today. One bar would say no more than a figure: it is left out. */
+export function Days({ usage: { to, data } }: { usage: Usage }) {
+  const end = Math.ceil(Date.parse(to) / DAY_MS) * DAY_MS;
+  const days = Array.from({ length: SHOWN_DAYS }, (_, index) => {
+    const timeMs = end - (SHOWN_DAYS - index) * DAY_MS;
     const rows = data.filter((row) => Date.parse(row.start) === timeMs);
     return { date: calendarDate(timeMs, 'day'), seconds: rows.reduce((sum, row) => sum + row.audio_seconds, 0) };
   });
+  if (days.filter(({ seconds }) => seconds > 0).length < 2) return null;
   const total = clockTime(days.reduce((sum, { seconds }) => sum + seconds, 0));
   return (
     <Section
-      title={`Audio by day, ${days.length} days`}
+      title={`Audio by day, ${SHOWN_DAYS} days`}
       actions={
         <a href="#/usage" className="button quiet">
           Usage
@@ -33,7 +34,7 @@ export function Days({ usage: { from, to, data } }: { usage: Usage }) {
           format={(seconds) => clockTime(seconds)}
         />
         <p>
-          <span>{days[0]!.date}</span> <strong>{total}</strong> <span>{days.at(-1)!.date}</span>
+          <span>{days[0]!.date}</span> <span>{total} in all</span> <span>{days.at(-1)!.date}</span>
         </p>
       </div>
     </Section>

@@ -85,6 +85,9 @@ function Options({ plan }: { plan: string | undefined }) {
   return (
     <>
       <div className="columns">
+        <NameFields unnamed="the id of the job" />
+      </div>
+      <div className="columns">
         <SelectField label="Plan" name="plan" options={[own, ...(account?.plan === 'lite' ? [] : PLANS)]} />
         <TextField
           label="Language"
@@ -93,7 +96,6 @@ function Options({ plan }: { plan: string | undefined }) {
           placeholder="en"
           hint="Empty: detected, if the model supports it."
         />
-        <NameFields unnamed="the id of the job" />
       </div>
       {(can('keywords') || can('prompt')) && (
         <details>

@@ -19,6 +19,9 @@ export function JobOptions({ values }: { values: OptionValues }) {
   return (
     <>
       <div className="columns">
+        <NameFields unnamed="the name of the file" />
+      </div>
+      <div className="columns">
         {account?.plan !== 'lite' && (
           <SelectField
             label="Plan"
@@ -34,7 +37,6 @@ export function JobOptions({ values }: { values: OptionValues }) {
           hint={languages ? `Empty: detected. ${shortList(languages)}` : 'Empty: detected, if the model supports it.'}
         />
         <SelectField label="Keep the job for" name="delete_after_seconds" options={LIFETIMES} />
-        <NameFields unnamed="the name of the file" />
       </div>
       <FeatureFields can={can} />
       {values['diarize'] === 'on' && can('diarize') && (
