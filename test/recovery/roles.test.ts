@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { readConfig } from '../../src/config/settings.ts';
 import { processesFor } from '../../src/processes/parts.ts';
 import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
+// Of the tests after which it runs as before.
+const service = await openService();
+after(() => service[Symbol.asyncDispose]());
+
 test('each role has the process that the cores give it, and a killed process is started again', async () => {
-  await using service = await openService();
   const deliverer = () => roleProcesses(service.pid).find(({ parts }) => parts.includes('deliverer'));
   const victim = deliverer()!;
   process.kill(victim.pid, 'SIGKILL');
@@ -26,22 +29,22 @@ test('each role has the process that the cores give it, and a killed process is 
 });
 
 test('SIGTERM ends the service with code 0 and leaves no process behind', async () => {
-  const service = await openService();
-  const pids = descendantsOf(service.pid).map(({ pid }) => pid);
+  const own = await openService();
+  const pids = descendantsOf(own.pid).map(({ pid }) => pid);
 
-  await service.stop();
+  await own.stop();
 
-  assert.equal(service.exitCode(), 0);
+  assert.equal(own.exitCode(), 0);
   assert.deepEqual(pids.filter(isAlive), []);
 });
 
 test('when the parent is killed, every other process ends by itself and the next start works', async () => {
   const dataDir = temporaryFolder();
-  const service = await openService({}, dataDir);
-  const { id } = await service.account();
-  const pids = descendantsOf(service.pid).map(({ pid }) => pid);
+  const first = await openService({}, dataDir);
+  const { id } = await first.account();
+  const pids = descendantsOf(first.pid).map(({ pid }) => pid);
 
-  await service.crash();
+  await first.crash();
   await until('the end of every process', () => !pids.some(isAlive));
   await using again = await openService({}, dataDir);
 
@@ -52,7 +55,6 @@ test('when the parent is killed, every other process ends by itself and the next
 });
 
 test('a killed PostgreSQL is started again while the service runs', async () => {
-  await using service = await openService();
   const { key } = await service.account();
   const [postgres] = descendantsOf(service.pid).filter(({ arguments: [program] }) => program?.endsWith('/postgres'));
   process.kill(postgres!.pid, 'SIGKILL');
@@ -66,8 +68,6 @@ test('a killed PostgreSQL is started again while the service runs', async () => 
 });
 
 test('a port in use ends the start with an error message', async () => {
-  await using service = await openService();
-
   const second = openService({ PORT: String(new URL(service.baseUrl).port) });
 
   await assert.rejects(second, /port \d+ .* taken/i);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { wavFile } from '../fixtures/audio/wav.ts';
 import { openService } from '../fixtures/service.ts';
 
@@ -24,8 +24,10 @@ const FILTERED = [
   ['/admin/v1/audit', '&action=account.created'],
 ] as const;
 
+const service = await openService(SETTINGS);
+after(() => service[Symbol.asyncDispose]());
+
 test('a cursor of every list is refused by every other list, by other filters and by another account', async (t) => {
-  await using service = await openService(SETTINGS);
   const owners = [await service.account(), await service.account()];
   const admin = { authorization: `Bearer ${service.adminToken}` };
 
@@ -112,7 +114,6 @@ async function accept(baseUrl: string, link: string, email: string): Promise<str
 }
 
 test('a cursor goes on with another limit, and with the filters in another order', async () => {
-  await using service = await openService(SETTINGS);
   const { key } = await service.account();
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) {

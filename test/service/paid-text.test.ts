@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { longSpeech } from '../fixtures/audio/long-speech.ts';
 import { openTestFolder, stereoWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
@@ -43,8 +43,10 @@ function clientOf(service: TestService, key: string) {
   };
 }
 
+const service = await openService(TONE_ENGINES);
+after(() => service[Symbol.asyncDispose]());
+
 test('text that was read from a job that is then canceled is paid for', async () => {
-  await using service = await openService(TONE_ENGINES);
   const client = clientOf(service, (await service.account({ plan: 'lite', credits: 100 })).key);
   const id = await client.submit(stereoWav(longSpeech(1_800, randomFrom(5)).pcm));
   let readSeconds = 0;
@@ -63,7 +65,6 @@ test('text that was read from a job that is then canceled is paid for', async ()
 });
 
 test('audio that is longer than its header claims is transcribed as far as the balance goes, and that is charged', async () => {
-  await using service = await openService(TONE_ENGINES);
   const client = clientOf(service, (await service.account({ plan: 'lite', credits: 0.6 })).key);
 
   const id = await client.submit(await flacWithWrongLength({ seconds: 300, claimedSeconds: 31 }));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { SCOPES } from '../../src/rules/accounts/scopes.ts';
 import { openService } from '../fixtures/service.ts';
 
@@ -23,8 +23,10 @@ async function endpointsOf(baseUrl: string): Promise<Endpoint[]> {
   );
 }
 
+const service = await openService({ ROLES: 'api', RATE_LIMIT_DEFAULT: 'off', RATE_LIMIT_TRANSCRIBE: 'off' });
+after(() => service[Symbol.asyncDispose]());
+
 test('every endpoint refuses a key that lacks its scope, and names it', async () => {
-  await using service = await openService({ ROLES: 'api', RATE_LIMIT_DEFAULT: 'off', RATE_LIMIT_TRANSCRIBE: 'off' });
   const { key } = await service.account();
   const ask = async (apiKey: string, method: string, path: string, body?: object) => {
     const headers = { 'x-api-key': apiKey, ...(body && { 'content-type': 'application/json' }) };
@@ -71,7 +73,6 @@ test('every endpoint refuses a key that lacks its scope, and names it', async ()
 });
 
 test('an Idempotency-Key shows the key that it created to its creator only, not to a key of fewer scopes', async () => {
-  await using service = await openService({ ROLES: 'api' });
   const { key } = await service.account();
   const makeKey = async (apiKey: string, body: object, idempotencyKey: string) => {
     const headers = { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey, 'content-type': 'application/json' };
