@@ -70,8 +70,12 @@ async function openRunningHost(engine: Partial<LiveEngine>, clock?: Clock) {
   const shared = { ends: openSemaphore(1), slices: new Slices(), holder: 'node_test/http' };
   const runtime = { ...parts, ...(clock && { clock }), ...shared };
   const leases = new LeaseKeeper<LiveClaim>(runtime, async (claims) => claims.map(({ id }) => id));
+  const replacing: boolean[] = [];
   const engines = {
-    take: async () => openPlace(engine as LiveEngine),
+    async take(_plan, _owner, isReplacing = false) {
+      replacing.push(isReplacing);
+      return openPlace(engine as LiveEngine);
+    },
     close: async () => void (await engine[Symbol.asyncDispose]?.()),
   } as Partial<LiveEngines> as LiveEngines;
   const host = new LiveHost({ ...runtime, leases, journal: new LiveJournal(runtime), engines });
@@ -80,6 +84,8 @@ async function openRunningHost(engine: Partial<LiveEngine>, clock?: Clock) {
   return {
     fixture,
     host,
+    replacing,
+    take: async () => (await host.take(key, { plan: 'pro', unlimited: false }))!,
     job: () => fixture.job(account, id),
     run: async (user: Partial<HostedUser>) =>
       host.run((await host.take(key, { plan: 'pro', unlimited: false }))!, user as HostedUser),
@@ -89,6 +95,18 @@ async function openRunningHost(engine: Partial<LiveEngine>, clock?: Clock) {
     },
   };
 }
+
+test('a connection needs no place of its own while another takes the session over', async () => {
+  await using running = await openRunningHost({ name: 'stub', open: () => openStubDecoder() });
+
+  const first = await running.take();
+  const second = await running.take();
+  await running.host.abandon(first);
+  running.host.run(second, {} as HostedUser).abandon();
+  await running.host.abandon(await running.take());
+
+  assert.deepEqual(running.replacing, [false, true, false]);
+});
 
 test('a session ends within two seconds of the key that began it', async () => {
   const clock = openManualClock();

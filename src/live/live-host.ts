@@ -67,6 +67,8 @@ export type HostedUser = SessionUser & {
 export class LiveHost {
   readonly #runtime: HostRuntime;
   readonly #running = new Map<string, { session: RunningSession; user: HostedUser }>();
+  /** The session of each connection that takes one over, until it runs or is abandoned. */
+  readonly #taking: string[] = [];
   /** An account's sessions begin one after another: each would wait for the account's lock on a connection. */
   readonly #creating = openFairSemaphore({ permits: 8, perOwner: 1 });
   #isClosing = false;
@@ -136,21 +138,34 @@ export class LiveHost {
   ): Promise<Taken | null> {
     if (this.#isClosing) throw restarting();
     const owner = { accountId: key.accountId, isUnlimited: unlimited };
-    const place = await this.#runtime.engines.take(plan, owner, this.#running.has(key.id));
+    // Also by a connection that has not begun to run it, where many come at once.
+    const hasPlace = this.#running.has(key.id) || this.#taking.includes(key.id);
+    const place = await this.#runtime.engines.take(plan, owner, hasPlace);
+    this.#taking.push(key.id);
+    const giveUp = () => {
+      place.free();
+      this.#tookOver(key.id);
+    };
     try {
       const taken = await takeOverSession(this.#runtime.db, key, this.#runtime.holder);
       if (taken) return { ...taken, place };
-      place.free();
+      giveUp();
       return null;
     } catch (cause) {
-      place.free();
+      giveUp();
       throw cause;
     }
+  }
+
+  #tookOver(id: string): void {
+    const at = this.#taking.indexOf(id);
+    if (at !== -1) this.#taking.splice(at, 1);
   }
 
   /** Runs a session for a connected client. A connection of this process that had it before is replaced. */
   run(taken: Taken, user: HostedUser): RunningSession {
     const { id } = taken.job;
+    this.#tookOver(id);
     const before = this.#running.get(id);
     this.#running.delete(id);
     before?.session.abandon();
@@ -173,8 +188,9 @@ export class LiveHost {
   }
 
   /** The client is gone before its session ran. */
-  async abandon({ row, place }: Taken): Promise<void> {
+  async abandon({ job, row, place }: Taken): Promise<void> {
     place.free();
+    this.#tookOver(job.id);
     // After a failure the lease of the job ends by itself.
     await this.#runtime.db.transaction((tx) => leaveSession(tx, row)).catch(() => undefined);
   }
