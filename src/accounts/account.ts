@@ -16,8 +16,6 @@ export type CallerAccount = Account & {
   /** Whether something was left to spend. */
   hadCredit: boolean;
   isSuspended: boolean;
-  /** When the look-up began, in milliseconds of `performance.now()`; absent: a while ago. */
-  lookedUpAtMs?: number;
 };
 
 /** The account of a caller that was found not to be suspended. Only `requireUnsuspended` makes one. */

@@ -14,8 +14,8 @@ type Entry = {
   owner: AccountName | null;
 };
 
-/** How long a look-up holds: a key that another node revokes, or a session that it ends, must be refused within 1 s. */
-export const MAX_AGE_MS = 900;
+// A key that another node revokes, and a session that another node ends, must be refused within 1 s.
+const MAX_AGE_MS = 900;
 const MAX_ENTRIES = 10_000;
 
 /**
@@ -61,7 +61,7 @@ export class Callers {
 
   #add(name: string, credential: Credential, owner: AccountName | null): Promise<Caller | null> {
     const startedAtMs = this.#monotonicMs();
-    const lookUp = this.#lookUp(credential, { owner, startedAtMs });
+    const lookUp = this.#lookUp(credential, owner);
     const caller = lookUp.then((found) => found?.caller ?? null);
     const entry: Entry = { caller, endsAtMs: startedAtMs + MAX_AGE_MS, owner };
     this.#entries.delete(name);
@@ -80,14 +80,13 @@ export class Callers {
 
   async #lookUp(
     credential: Credential,
-    { owner, startedAtMs }: { owner: AccountName | null; startedAtMs: number },
+    owner: AccountName | null,
   ): Promise<{ caller: Caller; expiresInMs: number | null } | null> {
     const found = await findCaller(this.#runtime.db, credential, owner);
     if (!found) return null;
     const { isUseNoted, expiresInMs, ...caller } = found;
     if (!isUseNoted) await this.#noteUse(caller);
-    const account = { ...caller.account, lookedUpAtMs: startedAtMs };
-    return { caller: { ...caller, account }, expiresInMs };
+    return { caller, expiresInMs };
   }
 
   async #noteUse({ account, key }: Caller): Promise<void> {

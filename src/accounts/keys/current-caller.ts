@@ -2,9 +2,8 @@ import type { Sql } from '../../db/database.ts';
 import { type ApiError, unauthenticated } from '../../http/api-error.ts';
 import { requireUnsuspended } from '../../http/authentication.ts';
 import type { Scope } from '../../rules/accounts/scopes.ts';
-import type { CallerAccount, CallerName, PermittedAccount } from '../account.ts';
+import type { CallerName, PermittedAccount } from '../account.ts';
 import { findAccountOfKey } from './caller-store.ts';
-import { MAX_AGE_MS } from './callers.ts';
 import { findValidKeys } from './key-store.ts';
 
 /**
@@ -26,11 +25,6 @@ export async function requireCurrentCaller(
   if (account === null || keyId === null || !valid.has(keyId)) throw ended();
   requireUnsuspended(account);
   return account;
-}
-
-/** Whether an account was looked up so short a time ago that a new request would not look it up again. */
-export function isCurrent({ lookedUpAtMs }: Pick<CallerAccount, 'lookedUpAtMs'>): boolean {
-  return lookedUpAtMs !== undefined && performance.now() - lookedUpAtMs < MAX_AGE_MS;
 }
 
 function ended(): ApiError {

@@ -1,5 +1,5 @@
-import type { Account, CallerAccount } from '../../accounts/account.ts';
-import { isCurrent, requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
+import type { Account } from '../../accounts/account.ts';
+import { requireCurrentCaller } from '../../accounts/keys/current-caller.ts';
 import { insufficientBalance } from '../../accounts/ledger/insufficient-balance.ts';
 import { missingUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
@@ -36,7 +36,7 @@ export type NewAudio = StoredAudio | RemoteAudio;
 
 export type NewJobOrder = {
   id: string;
-  account: Account & Pick<CallerAccount, 'lookedUpAtMs'>;
+  account: Account;
   /** The key of the request. */
   keyId: string | null;
   /** The trace of the request; null or absent: none. */
@@ -80,14 +80,14 @@ export async function createJob({ db, storage }: StorageRuntime, order: NewJobOr
 }
 
 /**
- * Inserts the job, and its own webhook; holds the cost of audio that is stored. A caller that was looked up a while ago
- * is checked again: an upload may have begun hours ago.
+ * Inserts the job, and its own webhook; holds the cost of audio that is stored. The caller is checked again: an upload
+ * may have begun hours ago.
  * @throws ApiError  401, 402 or 403
  */
 export async function acceptOrder(sql: Sql, order: NewJobOrder): Promise<Job> {
   const { id, audio, account, keyId, webhook } = order;
   const owner = { shard: account.shard, accountId: account.id };
-  if (!isCurrent(account)) await requireCurrentCaller(sql, { ...owner, keyId }, 'jobs:write');
+  await requireCurrentCaller(sql, { ...owner, keyId }, 'jobs:write');
   if (webhook) await insertWebhookOfJob(sql, owner, webhook.rowFor(id));
   if (audio.kind === 'stored') return await acceptStored(sql, order, audio);
   return await acceptFetch(sql, { ...newJob(order), request: audio.sealFor(id) });

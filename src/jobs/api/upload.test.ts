@@ -9,7 +9,6 @@ import {
   watchContinue,
 } from '../../../test/fixtures/servers/upload-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { MAX_AGE_MS } from '../../accounts/keys/callers.ts';
 
 test('an upload over a socket becomes a job', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
@@ -124,22 +123,6 @@ for (const [what, change, status] of ENDED) {
     await until('the file to be gone', async () => (await files()).length === 0);
   });
 }
-
-test('the key of an upload is looked up again when its look-up does not hold any more', async () => {
-  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
-  const now = performance.now();
-  const short = await server.account({}, now + 60_000);
-  const long = await server.account({}, now - MAX_AGE_MS);
-  await server.fixture.db.run({ text: 'delete from api_keys' });
-
-  const statuses = [short, long].map(async ({ key }) => {
-    const request = server.send(key);
-    request.end(Buffer.concat([Buffer.from(FILE_HEAD), wavFile(1), Buffer.from(ASYNC_END)]));
-    return (await answerOf(request)).status;
-  });
-
-  assert.deepEqual(await Promise.all(statuses), [202, 401]);
-});
 
 test('a body with too large a declared length is rejected before it is sent', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
