@@ -160,7 +160,7 @@ const MAX_CODES = 6;
 /** @param codes  null: any */
 function Languages({ codes }: { codes: readonly string[] | null }) {
   if (codes === null) return <>any</>;
-  return codes.length <= MAX_CODES ? <>{codes.join(', ')}</> : <span title={codes.join(', ')}>{codes.length}</span>;
+  return codes.length <= MAX_CODES ? codes.join(', ') : <span title={codes.join(', ')}>{codes.length}</span>;
 }
 
 function Engines({ engines }: { engines: Overview['engines'] }) {
