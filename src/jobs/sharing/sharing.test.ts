@@ -6,8 +6,10 @@ import { TEST_ACTOR, TEST_KEY_ID } from '../../../test/fixtures/caller.ts';
 import { checkedRoutes } from '../../../test/fixtures/checked-routes.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { bare, callRoute, openJobFixture } from '../../../test/fixtures/job.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import type { Account, Actor } from '../../accounts/account.ts';
 import { markDeleted } from '../../accounts/erasure-store.ts';
+import type { Database } from '../../db/database.ts';
 import { deleteInBatches } from '../../db/statements/batched-delete.ts';
 import { editRoutes } from '../edits/routes.ts';
 import { deleteJobs } from '../retention/erasure-store.ts';
@@ -222,7 +224,7 @@ test('only a completed job is shared, and it has at most 20 links at a time', as
 
   const notCompleted = await environment.share({}, { id: canceled });
   for (let i = 0; i < 18; i++) await environment.token();
-  const made = await Promise.all(Array.from({ length: 4 }, () => environment.share()));
+  const made = await atOnce(db, () => Promise.all(Array.from({ length: 4 }, () => environment.share())));
   const { data } = await environment.list();
   await environment.end(data[0].id);
   const again = await environment.share();
@@ -231,6 +233,28 @@ test('only a completed job is shared, and it has at most 20 links at a time', as
   assert.deepEqual(made.map(({ status }) => status).toSorted(), [201, 201, 409, 409]);
   assert.deepEqual([data.length, again.status], [20, 201]);
 });
+
+/** Makes four links at once: none is stored before each of the others waits to be stored, or for its turn. */
+async function atOnce<Result>(db: Database, makeFour: () => Promise<Result>): Promise<Result> {
+  await db.run({
+    text: `
+      create function wait_for_test() returns trigger language plpgsql
+      as $$ begin perform pg_advisory_xact_lock_shared(7); return new; end $$`,
+  });
+  await db.run({
+    text: 'create trigger wait before insert on transcript_shares for each row execute function wait_for_test()',
+  });
+  const waiting = `
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  const making = await db.transaction(async (tx) => {
+    await tx.rows({ text: 'select pg_advisory_xact_lock(7)' });
+    const made = makeFour();
+    await until('all four to wait', async () => (await db.rows<{ count: number }>({ text: waiting }))[0]!.count === 4);
+    return { made };
+  });
+  return await making.made;
+}
 
 test('a link ends with its key, and not after it; the key must read and write jobs', async () => {
   await using environment = await openEnvironment();
