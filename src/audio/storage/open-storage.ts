@@ -39,8 +39,8 @@ function nullWithoutFile(cause: NodeJS.ErrnoException): null {
 }
 
 /**
- * The storage while it holds the id: a disk that is not mounted leaves an empty folder, or another one. Before each use
- * it is looked whether it is the place where the id was read, and only at a new place the id is read.
+ * The storage while it holds the id: a disk that is not mounted leaves an empty folder, or another one. The id
+ * is read before each use, but where the place is still the one at which it was read.
  */
 function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
   const isKnown = async () => (await storage.readId()) === id;

@@ -64,8 +64,8 @@ export async function openS3Storage(location: S3Location): Promise<SharedStorage
     whyAway: () => whyAway(store),
     readId: () => readId(store),
     writeId: (id) => writeId(store, id),
-    // No other bucket stands in its place: its requests name it.
-    readPlace: async () => location.bucket,
+    // A bucket can be emptied or made anew, and its address lead to another server: only the id tells.
+    readPlace: async () => null,
   };
 }
 

@@ -68,7 +68,7 @@ export type SharedStorage = AudioStorage & {
   /** The id that `writeId` wrote; null in a storage without one. @throws StorageAwayError */
   readId(): Promise<string | null>;
   writeId(id: string): Promise<void>;
-  /** What is another when another storage stands in its place; null where there is none. Costs less than `readId`. */
+  /** What changes when another storage stands in its place; null where only the id tells. Costs less than `readId`. */
   readPlace(): Promise<string | null>;
 };
 
