@@ -33,11 +33,17 @@ export type AudioStorage = {
    * @throws UploadTooLargeError
    */
   receive(bytes: AsyncIterable<Uint8Array>, limits: { maxBytes: number }): Promise<ReceivedAudio>;
-  /** A file that a decoder can open, until it is disposed. For a deleted key there is no file at the path. */
+  /**
+   * A file that a decoder can open, until it is disposed. There is no file at the path for a deleted key, nor where the
+   * storage is away, which `isComplete` tells.
+   */
   localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
   /** The bytes from the first to the last, both included; null for a deleted key. */
   read(key: string, bytes: ByteRange): Promise<Readable | null>;
-  /** Whether this number of bytes of the audio is stored and survives a power failure. False for a deleted key. */
+  /**
+   * Whether this number of bytes of the audio is stored and survives a power failure. False for a deleted key.
+   * @throws StorageAwayError
+   */
   isComplete(key: string, sizeBytes: number): Promise<boolean>;
   /** Makes the same audio available under a second key, which is deleted on its own; null for a deleted key. */
   copy(key: string): Promise<string | null>;

@@ -131,11 +131,21 @@ export async function runPipeline(
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof EngineAwayError) throw cause;
-    if (cause instanceof AudioGoneError) return failed(engine, 'engine_error', `${cause.message} Send it again.`);
+    if (cause instanceof AudioGoneError) return await failedWithoutAudio(job, engine, { cause, ...runtime });
     if (cause instanceof AudioError) return failed(engine, 'unprocessable_audio', cause.message);
     if (cause instanceof EngineError) return failed(engine, cause.type, cause.message);
     throw cause;
   }
+}
+
+/** @throws StorageAwayError  when the audio is missing because its storage is away */
+async function failedWithoutAudio(
+  { audioKey, sizeBytes }: ClaimedJob,
+  engine: Engine,
+  { cause, storage }: { cause: AudioGoneError } & Pick<PipelineRuntime, 'storage'>,
+): Promise<Outcome> {
+  await storage.isComplete(audioKey!, sizeBytes!);
+  return failed(engine, 'engine_error', `${cause.message} Send it again.`);
 }
 
 /** A job's engine, and what is found out about the job while it is transcribed. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { StorageAwayError } from '../../audio/storage/storage.ts';
+import { type AudioStorage, StorageAwayError } from '../../audio/storage/storage.ts';
 import { type Engine, EngineError } from '../../engines/engine.ts';
 import { EnginePresence } from '../../engines/presence/engine-presence.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -224,26 +225,56 @@ test('a job that has waited for ENGINE_WAIT_HOURS fails, and a younger one does 
   assert.equal((await fixture.job(account, young)).status, 'queued');
 });
 
-test('jobs wait while the audio storage is away, without using up an attempt', async () => {
-  await using fixture = await openJobFixture();
-  const account = await fixture.account();
-  const { id } = (await fixture.transcribe(account, wavFile(0.2), { async: 'true' })).json;
-  const state = { isAway: true };
-  const { localPath } = fixture.storage;
-  Object.assign(fixture.storage, {
-    whyAway: async () => (state.isAway ? 'it is not mounted' : null),
-    localPath: async (key: string) => {
+// What a bucket that cannot be reached does, and a folder whose disk is not mounted.
+const STORAGES_AWAY: [string, (storage: AudioStorage, throwIfAway: () => void) => Partial<AudioStorage>][] = [
+  [
+    'cannot be reached',
+    ({ localPath }, throwIfAway) => ({
+      localPath: async (key) => {
+        throwIfAway();
+        return await localPath(key);
+      },
+    }),
+  ],
+  [
+    'has no file of the job',
+    ({ localPath, isComplete }, throwIfAway) => ({
+      localPath: async (key) => {
+        try {
+          throwIfAway();
+          return await localPath(key);
+        } catch {
+          return await localPath(randomUUID());
+        }
+      },
+      isComplete: async (key, sizeBytes) => {
+        throwIfAway();
+        return await isComplete(key, sizeBytes);
+      },
+    }),
+  ],
+];
+
+for (const [what, storageAway] of STORAGES_AWAY) {
+  test(`jobs wait while the audio storage is away and ${what}, without using up an attempt`, async () => {
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
+    const { id } = (await fixture.transcribe(account, wavFile(0.2), { async: 'true' })).json;
+    const state = { isAway: true };
+    const throwIfAway = () => {
       if (state.isAway) throw new StorageAwayError(new Error('it is not mounted'));
-      return await localPath(key);
-    },
+    };
+    Object.assign(fixture.storage, storageAway({ ...fixture.storage }, throwIfAway), {
+      whyAway: async () => (state.isAway ? 'it is not mounted' : null),
+    });
+    const worker = await fixture.startWorker(openFakeEngine({ says: 'words' }));
+    await until('the storage to be away', () => worker.isStorageAway());
+    const waiting = await fixture.job(account, id);
+    state.isAway = false;
+
+    const job = await fixture.ended(account, id);
+
+    assert.equal(waiting.status, 'queued');
+    assert.deepEqual([job.status, job.text], ['completed', 'words']);
   });
-  const worker = await fixture.startWorker(openFakeEngine({ says: 'words' }));
-  await until('the storage to be away', () => worker.isStorageAway());
-  const waiting = await fixture.job(account, id);
-  state.isAway = false;
-
-  const job = await fixture.ended(account, id);
-
-  assert.equal(waiting.status, 'queued');
-  assert.deepEqual([job.status, job.text], ['completed', 'words']);
-});
+}
