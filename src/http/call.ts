@@ -24,6 +24,7 @@ export function callOf(
     body: request.body,
     bodyText: request.context.bodyText,
     actor: actorOf(request),
+    checkCaller: request.context.checkCaller,
     header: (name) => request.headers[name]?.toString() ?? null,
     signal,
     upload: {

@@ -89,6 +89,11 @@ export type Call<Params, Query, Body> = {
   /** The JSON body as it was written; only on routes with `keepsBodyText: true`. */
   bodyText: string;
   actor: Actor;
+  /**
+   * To be called at the end of what may last, such as an upload, before anything is done: keys are revoked meanwhile.
+   * @throws ApiError  401 or 403 when a request with this key would not be admitted any more
+   */
+  checkCaller(): Promise<void>;
   /** A header of the request; null without it. @param name  in lower case */
   header(name: string): string | null;
   /** Aborts when the request is over: the client hung up, or the whole answer was sent. It may be aborted already. */

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../accounts/account.ts';
+import type { Scope } from '../../rules/accounts/scopes.ts';
 import { guesserOf } from '../../rules/network/client-address.ts';
 import { ApiError } from '../api-error.ts';
 import type { AttemptLimit } from '../attempt-limit.ts';
@@ -81,13 +83,11 @@ async function admitAccount(
   endpoint: Route,
   { auth, limits, metrics }: Admission,
 ): Promise<void> {
-  const { method, url, rawHeaders } = request.raw;
-  const note = (fields: object) => Object.assign(request.context.notes, fields);
-  const caller = await authenticate({ method: method!, url: url!, rawHeaders }, auth, note);
-  const { account, key, sessionId } = Object.assign(request.context, caller);
+  const { account, key, sessionId } = Object.assign(request.context, await authenticateRequest(request, auth));
+  request.context.checkCaller = () => checkCaller(request, endpoint, auth);
   if (endpoint.auth === 'session') requireSession(sessionId);
   if (!endpoint.isForSuspended) requireUnsuspended(account);
-  const scopes = endpoint.auth === 'key' && endpoint.scope !== 'any' ? [endpoint.scope].flat() : null;
+  const scopes = scopesOf(endpoint);
   const isPermitted = scopes === null || hasScope(key, scopes);
   // A request without the scope counts as one of the others: it takes nothing from the keys that have it.
   const bucket = (isPermitted && endpoint.bucket) || 'default';
@@ -98,4 +98,24 @@ async function admitAccount(
     throw error;
   }
   if (scopes !== null) requireScope(key, ...scopes);
+}
+
+/** Authenticates the request anew, as it is done for one that arrives now. @throws ApiError  401 or 403 */
+async function checkCaller(request: FastifyRequest, endpoint: Route, auth: Auth): Promise<void> {
+  const { account, key } = await authenticateRequest(request, auth);
+  requireUnsuspended(account);
+  const scopes = scopesOf(endpoint);
+  if (scopes !== null) requireScope(key, ...scopes);
+}
+
+function authenticateRequest({ raw, context }: FastifyRequest, auth: Auth): Promise<Caller> {
+  const { method, url, rawHeaders } = raw;
+  return authenticate({ method: method!, url: url!, rawHeaders }, auth, (fields) =>
+    Object.assign(context.notes, fields),
+  );
+}
+
+/** The scopes of which the key must have one; null: it needs none. */
+function scopesOf(endpoint: Route): Scope[] | null {
+  return endpoint.auth === 'key' && endpoint.scope !== 'any' ? [endpoint.scope].flat() : null;
 }

@@ -32,6 +32,8 @@ export type RequestContext = {
   key: CallerKey | null;
   sessionId: string | null;
   user: CallerUser | null;
+  /** As `Call` has it. */
+  checkCaller: () => Promise<void>;
   /** The trace that the request belongs to (W3C Trace Context). */
   traceparent: string | null;
   span: Span | null;
@@ -60,6 +62,7 @@ export function newRequestContext(
     key: null,
     sessionId: null,
     user: null,
+    checkCaller: async () => undefined,
     traceparent: null,
     span: null,
     idempotency: null,

@@ -209,6 +209,8 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     }
     const webhook = request.webhook ? await api.jobWebhooks.permit(request.webhook, account) : null;
     const audio = await audioOf(api, account, { file, request });
+    // The upload may have begun hours ago.
+    await call.checkCaller();
     const id = makeId('job', api.clock);
     return {
       kind: 'new',

@@ -114,6 +114,7 @@ for (const [what, change, status] of ENDED) {
     request.write(Buffer.concat([Buffer.from(FILE_HEAD), audio.subarray(0, 300_000)]));
     await until('the upload to begin', async () => (await files()).length === 1);
     await db.run({ text: change });
+    server.callers.forgetAll();
 
     request.end(Buffer.concat([audio.subarray(300_000), Buffer.from(ASYNC_END)]));
     const answer = await answerOf(request);
@@ -123,6 +124,21 @@ for (const [what, change, status] of ENDED) {
     await until('the file to be gone', async () => (await files()).length === 0);
   });
 }
+
+test('a key that another node revokes during an upload is refused at its end, a second later', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '2000000' });
+  const account = await server.account();
+  const request = server.send(account.key);
+  const audio = wavFile(10);
+  request.write(Buffer.concat([Buffer.from(FILE_HEAD), audio.subarray(0, 300_000)]));
+  await until('the upload to begin', async () => (await server.fixture.files()).length === 1);
+  await server.fixture.db.run({ text: 'delete from api_keys' });
+  server.pass(900);
+
+  request.end(Buffer.concat([audio.subarray(300_000), Buffer.from(ASYNC_END)]));
+
+  assert.equal((await answerOf(request)).status, 401);
+});
 
 test('a body with too large a declared length is rejected before it is sent', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });

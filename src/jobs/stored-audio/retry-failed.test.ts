@@ -64,3 +64,13 @@ test('jobs whose audio is erased, or whose cost the balance does not cover, are 
   assert.deepEqual(await environment.queued(), []);
   assert.equal((await environment.fixture.files()).length, 2);
 });
+
+test('jobs whose key has been revoked since are retried: the operator asks for it', async () => {
+  await using environment = await openEnvironment();
+  const failed = await environment.submit();
+  await environment.fail(failed, 'engine_error');
+  await environment.fixture.db.run({ text: 'delete from api_keys' });
+
+  assert.deepEqual(await environment.retry(), { ...NONE, retried: 1 });
+  assert.deepEqual(await environment.queued(), [{ retryOf: failed }]);
+});

@@ -29,7 +29,8 @@ async function openEnvironment(credits: number | null = null) {
 
 async function retry(fixture: Fixture, account: Account, id: string, through: Database = fixture.db) {
   const api = { ...fixture, db: through, uploads: ADMIT_ALL };
-  const call = { account, actor: TEST_ACTOR, idempotency: NO_IDEMPOTENCY_KEY, upload: {} };
+  const checkCaller = async () => undefined;
+  const call = { account, actor: TEST_ACTOR, checkCaller, idempotency: NO_IDEMPOTENCY_KEY, upload: {} };
   return await retryJob(api, call as unknown as Call<0, 0, 0>, await jobOr404(fixture.db, account, id), null);
 }
 

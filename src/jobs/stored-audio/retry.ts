@@ -18,7 +18,7 @@ import { keptAudioKey } from './kept-audio.ts';
  * Makes a new job on the audio of a job that has ended, with the same options. The new job has a hold, and a copy of
  * the audio, of its own: erasing one job leaves the other as it is.
  * @param plan  null for the plan of the first job
- * @throws ApiError  402, 403, 409 or 503
+ * @throws ApiError  401, 402, 403, 409 or 503
  */
 export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknown>, job: JobHead, plan: Plan | null) {
   const { db, storage, config } = api;
@@ -46,6 +46,8 @@ export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknow
     rate: creditRates(config)[request.plan],
   };
   try {
+    // To copy audio within a bucket may take a while.
+    await call.checkCaller();
     return await db.transaction(async (tx) => {
       await idempotency.bindJob(tx, order.id);
       const made = await acceptOrder(tx, order);
