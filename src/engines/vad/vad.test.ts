@@ -14,14 +14,14 @@ const settings = { slots: 4, tools: TEST_TOOLS, log: openLog('silent') };
 const { signal } = new AbortController();
 
 /**
- * A loud tone; in the given intervals, in seconds, what the test model detects as speech, with two pitches that follow
+ * Two loud tones at once; in the given intervals, in seconds, what the test model detects as speech, with two pitches that follow
  * each other as syllables do.
  */
 function audio(seconds: number, speech: [number, number][] = []): Pcm {
   return Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, at) => {
     const isSpeech = speech.some(([start, end]) => at >= start * SAMPLE_RATE && at < end * SAMPLE_RATE);
     const isLow = isSpeech && Math.floor((10 * at) / SAMPLE_RATE) % 2 === 1;
-    return 5000 * Math.sin(at / (isLow ? 9 : 3)) + (isSpeech ? 3000 : 0);
+    return 4000 * Math.sin(at / (isLow ? 9 : 3)) + 1000 * Math.sin(at / 2) + (isSpeech ? 3000 : 0);
   });
 }
 
@@ -81,6 +81,16 @@ test('late, faint and short speech is found, and nothing is known of very short 
     found.map((one) => one?.length),
     [0, 1, 1, 1, undefined, 0, 0],
   );
+});
+
+test('of a pure tone the network is not asked, which would take its start for speech', async () => {
+  await using folder = await openTestFolder();
+  const model = await putVoiceModel(folder.path, Buffer.from('no model, but pinned as one'));
+  await using detector = await openVoiceDetector({ ...settings, ...model });
+  const tone = Int16Array.from({ length: SAMPLE_RATE }, (_, at) => 5000 * Math.sin(at / 6));
+
+  assert.deepEqual(await detector!.find(tone, signal), []);
+  assert.equal(await detector!.find(audio(1), signal), null);
 });
 
 test('without a pulled model there is no detector, and no process', async () => {

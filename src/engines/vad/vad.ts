@@ -10,6 +10,7 @@ import { openSemaphore } from '../../platform/semaphore.ts';
 import { type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
 import type { Interval } from '../../rules/transcript/intervals.ts';
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
+import { isPureTone } from '../evidence/pure-tone.ts';
 import { ChildPool } from '../process/child-pool.ts';
 
 /** Finds speech in audio. It may fail at any time; callers have a fallback. */
@@ -84,6 +85,8 @@ function openDetector(
 
   async function find(audio: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
     if (failures >= FAILURES_MAX || audio.length < SHORTEST_SECONDS * SAMPLE_RATE) return null;
+    // The network takes the start of a telephone's tone for speech.
+    if (isPureTone(audio)) return [];
     try {
       const options = { language: null, timeoutMs: TIMEOUT_MS, signal };
       const { segments } = await semaphore(() => pool.transcribe(audio, options), signal);
