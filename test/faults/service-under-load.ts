@@ -136,6 +136,8 @@ function settingsFor(receiver: Receiver, dataDir: string): Record<string, string
     AUDIO_RETENTION_HOURS: '0',
     ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
     ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+    // A transcriber hands its jobs back, and starts anew, when a model arrives.
+    MODEL_DOWNLOAD: 'off',
     WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
     NODE_EXTRA_CA_CERTS: caFile,
     WEBHOOK_RETRY_DELAYS: '0,1,2,4',
