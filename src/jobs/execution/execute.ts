@@ -244,11 +244,17 @@ class Execution {
     }
   }
 
-  /** While the database is away nobody waits for it: the lease ends by itself. */
+  /**
+   * Returns the job to the queue with what is done of it. While the database is away nobody waits for it: the lease ends
+   * by itself.
+   */
   async #handBack(): Promise<void> {
     const { db, log } = this.#runtime;
     const fields = { job_id: this.#job.id };
     try {
+      // Of long audio this may be hours of work.
+      await this.#partialResults.close();
+      await this.#kept.store(db, this.#job);
       log.info({ ...fields, handed_back: await handBackJob(db, this.#job, null) }, 'a job was handed back');
     } catch (err) {
       logFailure(log, err, 'handing back a job', fields);

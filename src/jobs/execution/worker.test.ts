@@ -10,7 +10,7 @@ import { COMPLETED } from '../../../test/fixtures/outcome.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { type Database, isDatabaseAway } from '../../db/database.ts';
-import { EngineError } from '../../engines/engine.ts';
+import { type Engine, EngineError } from '../../engines/engine.ts';
 import { openLog } from '../../platform/log.ts';
 import { lockJob } from '../api/control-store.ts';
 import { endJob } from '../end/end.ts';
@@ -328,6 +328,28 @@ test('a stop hands jobs back at once and does not count the attempt', async () =
   assert.deepEqual([job.status, job.started_at, job.progress], ['queued', null, 0]);
   const again = await claimNextJob(fixture.db, 60_000);
   assert.deepEqual([again?.id, again?.attempts], [id, 1]);
+});
+
+test('a job that was handed back goes on after the pieces that are done', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const [quick, held] = [openFakeEngine({ says: 'first' }), openFakeEngine()];
+  const engine: Engine = {
+    ...held,
+    transcribe: (...call) => (quick.count() === 0 ? quick : held).transcribe(...call),
+  };
+  const worker = await fixture.startWorker(engine);
+  const id = await submit(fixture, account, 70);
+  await until('the first piece', async () => (await fixture.job(account, id)).progress > 0.2);
+  await worker.stop();
+  const stopped = await fixture.job(account, id);
+  const next = openFakeEngine({ says: 'then' });
+
+  await fixture.startWorker(next);
+  const job = await fixture.ended(account, id);
+
+  assert.deepEqual([stopped.status, stopped.progress], ['queued', 0]);
+  assert.deepEqual([job.status, job.text, next.count()], ['completed', 'first then then', 2]);
 });
 
 test('a job that cannot be handed back while the database is away is left to its lease, with a warning', async () => {
