@@ -14,8 +14,8 @@ const settings = { slots: 4, tools: TEST_TOOLS, log: openLog('silent') };
 const { signal } = new AbortController();
 
 /**
- * Two loud tones at once; in the given intervals, in seconds, what the test model detects as speech, with two pitches that follow
- * each other as syllables do.
+ * Two loud tones at once; in the given intervals, in seconds, what the test model detects as speech, with two pitches
+ * that follow each other as syllables do.
  */
 function audio(seconds: number, speech: [number, number][] = []): Pcm {
   return Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, at) => {

@@ -245,8 +245,8 @@ class Execution {
   }
 
   /**
-   * Returns the job to the queue with what is done of it. While the database is away nobody waits for it: the lease ends
-   * by itself.
+   * Returns the job to the queue with what is done of it. While the database is away nobody waits for it: the lease
+   * ends by itself.
    */
   async #handBack(): Promise<void> {
     const { db, log } = this.#runtime;
