@@ -120,6 +120,8 @@ test('the stream of a job that is started again sends its segments again, from t
   await takeUntil(events, ({ event }) => event === 'segment');
 
   await worker.stop();
+  // As after a kill: nothing is kept of the pieces.
+  await fixture.db.run({ text: 'delete from job_pieces where lease < 0' });
   await fixture.startWorker(second);
   for (const text of ['anew', 'and', 'done']) (await second.nextCall()).say(text);
   const rest = await Array.fromAsync(events);
