@@ -40,8 +40,7 @@ function nullWithoutFile(cause: NodeJS.ErrnoException): null {
 
 /**
  * The storage while it holds the id: a disk that is not mounted leaves an empty folder, or another one. The id
- * is read before each use, but where the place is still the one at which it was read. A file for the decoder needs no
- * such look: audio that is found under its key is the right one, and who finds none asks `isComplete`.
+ * is read before each use, but where the place is still the one at which it was read.
  */
 function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
   const isKnown = async () => (await storage.readId()) === id;
@@ -61,6 +60,7 @@ function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
   return {
     ...storage,
     receive: guarded(storage.receive),
+    localPath: guarded(storage.localPath),
     read: guarded(storage.read),
     isComplete: guarded(storage.isComplete),
     copy: guarded(storage.copy),

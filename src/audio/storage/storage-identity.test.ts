@@ -68,6 +68,7 @@ test('a storage whose disk is not mounted is away, and nothing is read from it o
   assert.equal(started, id);
   assert.match((await storage.whyAway()) ?? '', /its disk is not mounted/);
   const key = '0b9d2f9e-5c1a-4d3b-8f55-1f6b0a3c9d77';
+  await assert.rejects(storage.localPath(key), StorageAwayError);
   await assert.rejects(storage.isComplete(key, 5), StorageAwayError);
   await assert.rejects(storage.remove(key), StorageAwayError);
   await assert.rejects(storage.receive(chunks(), { maxBytes: 10 }), StorageAwayError);
@@ -79,9 +80,10 @@ test('a storage that is taken away while the service runs is away from then on, 
   const storage = await environment.storageOf('one', id);
   const folder = path.join(environment.dataDirOf('one'), 'audio');
   const { key } = await storage.receive(chunks(), { maxBytes: 10 });
-  await storage.isComplete(key, 5);
+  await storage.localPath(key);
 
   await rename(folder, `${folder}-away`);
+  await assert.rejects(storage.localPath(key), StorageAwayError);
   await assert.rejects(storage.isComplete(key, 5), StorageAwayError);
   await mkdir(folder);
   await writeFile(path.join(folder, 'storage-id'), 'another\n');

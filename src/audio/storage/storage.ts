@@ -35,7 +35,8 @@ export type AudioStorage = {
   receive(bytes: AsyncIterable<Uint8Array>, limits: { maxBytes: number }): Promise<ReceivedAudio>;
   /**
    * A file that a decoder can open, until it is disposed. There is no file at the path for a deleted key, nor where the
-   * storage is away, which `isComplete` tells.
+   * storage has gone away since: then `isComplete` throws.
+   * @throws StorageAwayError
    */
   localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
   /** The bytes from the first to the last, both included; null for a deleted key. */
