@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { callerOf } from '../../test/fixtures/caller.ts';
 import type { EndedKey } from '../accounts/account.ts';
 import { openLog } from '../platform/log.ts';
 import { defineRoute } from './route.ts';
@@ -76,3 +77,40 @@ for (const { ended, message, line } of REFUSED) {
     assert.match(refused.message, message);
   });
 }
+
+test('at its end an upload is refused whose session has ended, although the key behind the session is valid', async () => {
+  const account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro' as const, unlimited: true };
+  const caller = { ...callerOf(account), sessionId: 'ses_1' };
+  let hasEnded = false;
+  const upload = defineRoute({
+    ...route,
+    method: 'POST',
+    schema: { answers: { 204: null } },
+    async handle(call) {
+      hasEnded = true;
+      await call.checkCaller();
+      return { status: 204 as const };
+    },
+  });
+  const app = buildServer({
+    routes: [upload],
+    auth: {
+      findCaller: async () => null,
+      findCallerBySession: async () => (hasEnded ? null : caller),
+      adminToken: 'token-of-the-test',
+    },
+    limits: { admit: async () => null },
+    log: openLog('silent'),
+    metrics: { requestEnded: () => undefined, rateRefused: () => undefined },
+  });
+  await using _server = { [Symbol.asyncDispose]: () => closeServer(app, 0) };
+
+  const headers = {
+    cookie: `verbatim_session=${'a'.repeat(43)}`,
+    'x-session-id': 'ses_1',
+    'sec-fetch-site': 'same-origin',
+  };
+  const answer = await app.inject({ method: 'POST', url: '/v1/jobs', headers });
+
+  assert.deepEqual([answer.statusCode, answer.json().error.message], [401, 'The session has ended; sign in again.']);
+});
