@@ -105,13 +105,15 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   const received = await receiveUpload(api, call, format);
   // The saved answer to the same request, made by the same endpoint.
   if (received.kind === 'replay') return received.answer as Result;
-  const { id, request, repeatable } = received;
+  const { id, request } = received;
+  using repeatable = received.repeatable;
   using early = received.early;
   using completion = api.completions.subscribe({ shard: account.shard, id });
   const rate = creditRates(api.config)[request.plan];
   const job = received.kind === 'resume' ? received.job : await create(received);
   if (received.kind === 'resume') await keepOneAudio(api, received).catch(rethrowDiskFull);
   upload[Symbol.dispose]();
+  repeatable?.[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (early !== null) return early.answer(job);
   const { shownWebhook } = received;
@@ -134,8 +136,6 @@ export async function transcribe<Request extends UploadRequest, Result extends A
       return created;
     } catch (cause) {
       throw isDiskFull(cause) ? diskFull(cause) : cause;
-    } finally {
-      if (repeatable !== null) api.repeats.made(repeatable);
     }
   }
 }
@@ -199,7 +199,9 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     const request = format.readRequest(form, account.plan);
     await permitByEngine(api, request, format.optionFields);
     const earlierId =
-      identified.kind === 'resume' ? identified.jobId : repeatable && (await api.repeats.findEarlier(repeatable));
+      identified.kind === 'resume'
+        ? identified.jobId
+        : repeatable && (await api.repeats.findEarlier(repeatable, call.signal));
     const job = earlierId === null ? null : await findResumable(api, call, earlierId);
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
@@ -224,7 +226,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       durable: file?.durable,
     };
   } catch (cause) {
-    if (repeatable !== null) api.repeats.made(repeatable);
+    repeatable?.[Symbol.dispose]();
     await discard();
     throw cause;
   }

@@ -56,24 +56,44 @@ test('a retry of an official client is answered with the job that runs, or that 
   assert.equal((await jobsOf(account)).length, 1);
 });
 
-test('a retry that arrives while the job of the first request is being made waits for it', async () => {
+/** An upload of an account, as it is identified when it has arrived. */
+function identify(account: Account, retries: string | null) {
+  return fixture.repeats.identify(
+    { account, actor: TEST_ACTOR, header: () => retries },
+    { endpoint: 'transcriptions', fingerprint: 'f' },
+  );
+}
+const { signal: neverAborted } = new AbortController();
+
+test('a retry waits for the jobs of all equal uploads before it, and for none after it', async () => {
   const account = await fixture.account();
-  const identify = (retries: string | null) =>
-    fixture.repeats.identify(
-      { account, actor: TEST_ACTOR, header: () => retries },
-      { endpoint: 'transcriptions', fingerprint: 'f' },
-    );
+  const before = [identify(account, null), identify(account, '1')];
+  const retry = identify(account, '2');
+  using _after = identify(account, null);
   let isFound = false;
 
-  assert.equal(await fixture.repeats.findEarlier(identify(null)), null);
-  const finding = fixture.repeats.findEarlier(identify('1')).then(() => {
+  const finding = fixture.repeats.findEarlier(retry, neverAborted).then(() => {
     isFound = true;
   });
-  await fixture.db.rows({ text: 'select 1' });
-  assert.equal(isFound, false);
-  fixture.repeats.made(identify(null));
+  for (const upload of before) {
+    await fixture.db.rows({ text: 'select 1' });
+    assert.equal(isFound, false);
+    upload[Symbol.dispose]();
+  }
 
   await finding;
+});
+
+test('a retry that waits for the job of an equal upload ends when its caller hangs up', async () => {
+  const account = await fixture.account();
+  using _first = identify(account, null);
+  using retry = identify(account, '1');
+  const caller = new AbortController();
+
+  const finding = fixture.repeats.findEarlier(retry, caller.signal);
+  caller.abort(new Error('hung up'));
+
+  await assert.rejects(finding, /hung up/);
 });
 
 const OTHERS: [string, Sent][] = [
