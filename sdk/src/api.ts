@@ -3008,6 +3008,24 @@ export interface PostAlertsBody {
    */
   url: string;
 }
+export interface PatchAlertsBody {
+  /**
+   * https, port 443, a public address. Every spelling that a URL parser knows is accepted.
+   */
+  url?: string;
+  description?: string | null;
+  /**
+   * Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown.
+   */
+  headers?: {
+    [k: string]: string;
+  } | null;
+  /**
+   * How many requests may be sent in a second. The others wait, and are not counted as attempts. null: no limit.
+   */
+  max_per_second?: number | null;
+  active?: boolean;
+}
 export interface PostWebhooksIdTestBody {
   /**
    * Default: webhook.test.

@@ -52,6 +52,14 @@ export function alertsWebhookIdOf(accountId: string): string {
   return `wha_${accountId.slice('acct_'.length)}`;
 }
 
+/** What a webhook is for: the events of an account, those of one job, or the alerts of an account. */
+export type WebhookKind = 'account' | 'job' | 'alerts';
+
+export function webhookKindOf(webhookId: string): WebhookKind {
+  if (webhookId.startsWith('whj_')) return 'job';
+  return webhookId.startsWith('wha_') ? 'alerts' : 'account';
+}
+
 /** When an id was made, in milliseconds since the epoch. */
 export function timeOfId(id: string): number {
   const start = id.indexOf('_') + 1;

@@ -2,12 +2,13 @@ import type { Runtime } from '../db/runtime.ts';
 import { ApiError } from '../http/api-error.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { component, idSchema, Type } from '../http/schema.ts';
-import { activeOr409, ownerOf, webhookIdOr404 } from './endpoints/own-webhook.ts';
-import { findWebhook, type WebhookRow } from './endpoints/store.ts';
+import { activeOr409, anyWebhookOr404 } from './endpoints/own-webhook.ts';
+import type { WebhookRow } from './endpoints/store.ts';
 import { eventTypeSchema, showWebhook } from './endpoints/view.ts';
 import { eventPayloads } from './event-payloads.ts';
 import { composeEvent } from './events/compose-event.ts';
 import type { EventData, EventType } from './events/event-types.ts';
+import { mayReceive } from './events/may-receive.ts';
 import { insertTest } from './events/store.ts';
 
 const testSentSchema = Type.Object(
@@ -37,8 +38,12 @@ export function webhookTestRoutes({ db, config }: Runtime): Route[] {
         answers: { 202: testSentSchema },
       },
       async handle({ account, params, body: { type = 'webhook.test' }, note, idempotency }) {
-        const id = webhookIdOr404(params.id);
-        const webhook = activeOr409(await findWebhook(db, ownerOf(account), id), 'testing it');
+        const webhook = activeOr409(await anyWebhookOr404(db, account, params.id), 'testing it');
+        const { id } = webhook;
+        if (!mayReceive(id, { type, jobId: null, testedId: id })) {
+          const message = 'The webhook for alerts gets no events of jobs: leave out the type.';
+          throw new ApiError('invalid_request', message, { param: 'type' });
+        }
         const test = {
           event: composeEvent({ account, type, jobId: null, ...contentOf(type, webhook) }),
           webhookId: id,

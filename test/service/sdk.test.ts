@@ -230,6 +230,9 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     const alerts = await webhooks.setAlerts({ url: receiver.url });
     const { webhook: alerted } = await webhooks.alerts();
     assert.deepEqual([alerted!.id, alerted!.url, alerts.secret.slice(0, 6)], [alerts.id, receiver.url, 'whsec_']);
+    assert.equal((await webhooks.updateAlerts({ active: false })).active, false);
+    await webhooks.deleteAlerts();
+    assert.equal((await webhooks.alerts()).webhook, null);
     assert.equal((await jobs.get(job.id)).status, 'completed');
 
     end.abort();

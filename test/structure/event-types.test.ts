@@ -7,7 +7,7 @@ const KNOWN = [...EVENT_TYPES];
 
 // Before the modules that read the table are loaded.
 Object.assign(EVENT_CATALOGUE, {
-  'job.archived': { schemaName: 'JobArchived', when: 'A job was archived.', subject: 'job' },
+  'job.archived': { schemaName: 'JobArchived', when: 'A job was archived.', subject: 'job', receivers: ['account'] },
 });
 EVENT_TYPES.push('job.archived' as never);
 const { makeDocuments } = await import('../../scripts/docs.ts');

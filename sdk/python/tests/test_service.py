@@ -196,7 +196,9 @@ def test_an_account_is_told_of_its_webhooks_at_an_url_of_its_own(service: Caller
 
     assert made["secret"].startswith("whsec_")
     assert (alerts["webhook"]["id"], alerts["webhook"]["url"]) == (made["id"], url)
-    service.call(lambda client: client.webhooks.delete(made["id"]))
+    changed = service.call(lambda client: client.webhooks.update_alerts(active=False))
+    assert changed["active"] is False
+    service.call(lambda client: client.webhooks.delete_alerts())
     assert service.call(lambda client: client.webhooks.alerts())["webhook"] is None
 
 

@@ -5,6 +5,7 @@ import type {
   GetDeliveriesQuery,
   GetWebhooksIdMetricsQuery,
   GetWebhooksQuery,
+  PatchAlertsBody,
   PatchWebhooksIdBody,
   PostAlertsBody,
   PostWebhooksBody,
@@ -63,6 +64,15 @@ export class Webhooks {
   /** Sets the URL of the webhook for alerts, with a new secret that only this answer shows. */
   async setAlerts(body: PostAlertsBody, options?: RequestOptions): Promise<WebhookWithSecret> {
     return await this.#http.json('POST', '/v1/alerts', { ...options, body });
+  }
+
+  /** Changes the given fields of the webhook for alerts. `active: true` enables it again. */
+  async updateAlerts(body: PatchAlertsBody, options?: RequestOptions): Promise<Webhook> {
+    return await this.#http.json('PATCH', '/v1/alerts', { ...options, body });
+  }
+
+  async deleteAlerts(options?: RequestOptions): Promise<void> {
+    await this.#http.json('DELETE', '/v1/alerts', options);
   }
 
   /** Sends an example of the type; `webhook.test` without one. */

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { jobIdOfWebhook } from '../../rules/ids.ts';
 import type { EmittedType } from '../events/event-types.ts';
+import { MAY_RECEIVE } from '../events/may-receive.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
 
 export type Resend = { shard: number; accountId: string; webhookId: string };
@@ -20,6 +21,8 @@ type Missed = {
   eventType: EmittedType | null;
   status: (typeof MISSED_STATUSES)[number] | null;
 };
+
+const OF_EVENT = { type: 'e.type', jobId: 'e.job_id', testedId: 'e.webhook_id' };
 
 // Events per statement, to limit its duration.
 const BATCH = 2_000;
@@ -41,7 +44,7 @@ export async function findMissedEvents(
   const jobId = jobIdOfWebhook(webhookId);
   const rows = await tx.rows<EventPlace & { isMissed: boolean }>({
     text: `with batch as materialized (
-        select e.id, e.type, e.webhook_id, e.created_at
+        select e.id, e.type, e.job_id, e.webhook_id, e.created_at
         from events e
         where e.shard = $1 and e.account_id = $2
           and (e.created_at, e.id) > ($4::timestamptz, $5) and ($6::timestamptz is null or e.created_at <= $6)
@@ -52,6 +55,7 @@ export async function findMissedEvents(
       select e.id, e.created_at::text as at,
         -- A test is for one webhook only, and is not sent again.
         e.webhook_id is null and e.type = any(w.events) and ($8::text is null or e.type = $8)
+          and ${MAY_RECEIVE('w.id', OF_EVENT)}
           and not exists (
             select from deliveries d
             where d.shard = $1 and d.event_id > '' and d.event_id = e.id and d.webhook_id = $3
@@ -81,8 +85,8 @@ export async function findMissedEvents(
 
 /**
  * Inserts a new delivery of each event to the webhook, due at once, with attempt 1 next, and notifies the deliverers.
- * Returns the number of deliveries: an event that is no longer kept gets none, and a webhook that is not active none at
- * all.
+ * Returns the number of deliveries: an event that is no longer kept gets none, nor one that the webhook may not get,
+ * and a webhook that is not active none at all.
  */
 export async function insertResends(
   sql: Sql,
@@ -97,7 +101,10 @@ export async function insertResends(
       select $1, n.id, $2, $3, e.id, e.type, n.attempt_id, clock_timestamp(), clock_timestamp()
       from unnest($4::text[], $5::text[], $6::text[]) as n (event_id, id, attempt_id)
       join events e on e.shard = $1 and e.id = n.event_id
-      where exists (select from webhooks w where w.shard = $1 and w.account_id = $2 and w.id = $3 and w.active)
+      where exists (
+        select from webhooks w
+        where w.shard = $1 and w.account_id = $2 and w.id = $3 and w.active and ${MAY_RECEIVE('w.id', OF_EVENT)}
+      )
       -- Keeps retention from deleting the event meanwhile.
       for key share of e`,
     values: [

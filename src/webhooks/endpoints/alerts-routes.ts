@@ -1,31 +1,29 @@
-import type { AuditAction } from '../../audit/actions.ts';
+import type { Account } from '../../accounts/account.ts';
 import { recordChange } from '../../audit/record.ts';
+import type { Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, Type } from '../../http/schema.ts';
 import { alertsWebhookIdOf } from '../../rules/ids.ts';
-import type { UrlTarget } from '../../rules/network/url-guard.ts';
-import { makeWebhookSecret, type SecretsRuntime } from '../secrets/secrets.ts';
+import { makeWebhookSecret } from '../secrets/secrets.ts';
 import { setAlertsWebhook } from './alerts-store.ts';
-import { urlField } from './fields.ts';
+import { changeOf, changeWebhook, deleteWebhook, type WebhookContext } from './change-webhook.ts';
+import { optionalFields, urlField } from './fields.ts';
 import { ownerOf } from './own-webhook.ts';
-import { findWebhook, notifyWebhookChanged } from './store.ts';
+import { findWebhook, notifyWebhookChanged, type WebhookRow } from './store.ts';
 import { showWebhook, webhookSchema, webhookWithSecretSchema } from './view.ts';
 
-/** Both throw ApiError for a URL that a webhook may not have. */
-type AlertsContext = SecretsRuntime & {
-  readUrl(raw: string): UrlTarget;
-  resolveUrl(target: UrlTarget, accountId: string): Promise<string>;
-};
-
-const ACTION: AuditAction = 'webhook.changed';
 const alertsSchema = Type.Object({ webhook: nullable(webhookSchema, 'Null: none was set.') }, component('Alerts'));
 
-/** The webhook that gets the alerts of an account. It is read, changed, tested and deleted under /v1/webhooks/:id. */
-export function alertRoutes(context: AlertsContext): Route[] {
-  return [readAlerts(context), setAlerts(context)];
+/**
+ * The webhook that gets the alerts of an account. Of the routes under /v1/webhooks/:id it has those for tests,
+ * deliveries and rotating the secret.
+ */
+export function alertRoutes(context: WebhookContext): Route[] {
+  return [readAlerts(context), setAlerts(context), changeAlerts(context), deleteAlerts(context)];
 }
 
-function readAlerts({ db }: AlertsContext): Route {
+function readAlerts({ db }: WebhookContext): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/alerts',
@@ -35,13 +33,13 @@ function readAlerts({ db }: AlertsContext): Route {
     tag: 'Webhooks',
     schema: { answers: { 200: alertsSchema } },
     async handle({ account }) {
-      const row = await findWebhook(db, ownerOf(account), alertsWebhookIdOf(account.id));
+      const row = await findAlertsWebhook(db, account);
       return { status: 200, body: { webhook: row && showWebhook(row) } };
     },
   });
 }
 
-function setAlerts({ db, secretBox, clock, readUrl, resolveUrl }: AlertsContext): Route {
+function setAlerts({ db, secretBox, clock, readUrl, resolveUrl }: WebhookContext): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/alerts',
@@ -49,7 +47,7 @@ function setAlerts({ db, secretBox, clock, readUrl, resolveUrl }: AlertsContext)
     scope: 'webhooks:write',
     summary: 'Set the URL that is told when a webhook is disabled or a delivery has used up its attempts',
     description:
-      'It gets the events `webhook.disabled` and `webhook.exhausted`, signed as all deliveries are, and does not count as a webhook of the plan. A new URL has a new secret.',
+      'It gets the events `webhook.disabled` and `webhook.exhausted`, signed as all deliveries are, and tests. It does not count as a webhook of the plan. A new URL has a new secret.',
     errors: ['forbidden_url'],
     tag: 'Webhooks',
     schema: { body: Type.Object({ url: urlField }), answers: { 201: webhookWithSecretSchema } },
@@ -61,11 +59,66 @@ function setAlerts({ db, secretBox, clock, readUrl, resolveUrl }: AlertsContext)
       return await db.transaction(async (tx) => {
         const alerts = { id, url, secret: secretBox.seal(id, secret), now: new Date(clock.now()) };
         const row = await setAlertsWebhook(tx, ownerOf(account), alerts);
-        const details = { fields: ['url'] };
-        await recordChange(tx, actor, { accountId: account.id, action: ACTION, targetId: id, details });
+        await recordChange(tx, actor, changeOf(account, id, 'webhook.changed', { fields: ['url'] }));
         notifyWebhookChanged(tx, id);
         return await idempotency.saveAnswer(tx, { status: 201, body: { ...showWebhook(row), secret } });
       });
     },
   });
+}
+
+function changeAlerts(context: WebhookContext): Route {
+  const { description, headers, max_per_second } = optionalFields;
+  return defineRoute({
+    method: 'PATCH',
+    path: '/v1/alerts',
+    auth: 'key',
+    scope: 'webhooks:write',
+    summary: 'Change the webhook for alerts; active: true enables it again and starts its streak of failures anew',
+    errors: ['forbidden_url', 'conflict'],
+    tag: 'Webhooks',
+    schema: {
+      body: Type.Object(
+        {
+          url: Type.Optional(urlField),
+          description,
+          headers,
+          max_per_second,
+          active: Type.Optional(Type.Boolean()),
+        },
+        { minProperties: 1 },
+      ),
+      answers: { 200: webhookSchema },
+    },
+    async handle({ account, actor, body }) {
+      const before = await findAlertsWebhook(context.db, account);
+      if (before === null) throw noAlertsWebhook();
+      return { status: 200, body: showWebhook(await changeWebhook(context, { account, actor }, before, body)) };
+    },
+  });
+}
+
+function deleteAlerts(context: WebhookContext): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/v1/alerts',
+    auth: 'key',
+    scope: 'webhooks:write',
+    summary: 'Delete the webhook for alerts; nothing more is sent to it',
+    tag: 'Webhooks',
+    schema: { answers: { 204: null } },
+    async handle({ account, actor }) {
+      if ((await findAlertsWebhook(context.db, account)) === null) throw noAlertsWebhook();
+      await deleteWebhook(context, { account, actor }, alertsWebhookIdOf(account.id));
+      return { status: 204 };
+    },
+  });
+}
+
+async function findAlertsWebhook(sql: Sql, account: Account): Promise<WebhookRow | null> {
+  return await findWebhook(sql, ownerOf(account), alertsWebhookIdOf(account.id));
+}
+
+function noAlertsWebhook(): ApiError {
+  return new ApiError('not_found', 'There is no webhook for alerts; set one with POST /v1/alerts.');
 }

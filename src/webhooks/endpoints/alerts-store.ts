@@ -13,7 +13,7 @@ export async function setAlertsWebhook(
       insert into webhooks as webhook (shard, account_id, id, url, events, secret, created_at, updated_at)
       values ($1, $2, $3, $4, '{}', $5, $6, $6)
       on conflict (shard, id) do update
-      set url = excluded.url, secret = excluded.secret, previous_secret = null, previous_secret_ends_at = null,
+      set url = excluded.url, events = excluded.events, secret = excluded.secret, previous_secret = null, previous_secret_ends_at = null,
         header_names = '{}', headers = null, active = true, disabled_reason = null, disabled_at = null,
         consecutive_failures = 0, failing_since = null, has_succeeded = false, updated_at = excluded.updated_at
       returning ${COLUMNS}`,

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
 import { makeWebhookSecret, type SecretsRuntime } from '../secrets/secrets.ts';
-import { foundOr404, ownerOf, webhookIdOr404 } from './own-webhook.ts';
+import { anyWebhookIdOr404, foundOr404, ownerOf } from './own-webhook.ts';
 import * as store from './store.ts';
 import { showWebhook, webhookWithSecretSchema } from './view.ts';
 
@@ -26,7 +26,7 @@ export function rotateSecret({ db, clock, secretBox }: SecretsRuntime): Route {
       answers: { 200: webhookWithSecretSchema },
     },
     async handle({ account, actor, params, body: { overlap_seconds }, idempotency }) {
-      const id = webhookIdOr404(params.id);
+      const id = anyWebhookIdOr404(params.id);
       const secret = makeWebhookSecret();
       return await db.transaction(async (tx) => {
         const row = await store.rotateSecret(tx, ownerOf(account), id, {

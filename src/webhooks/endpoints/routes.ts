@@ -1,8 +1,6 @@
-import type { Account } from '../../accounts/account.ts';
 import { lockAccount } from '../../accounts/store.ts';
-import type { AuditAction } from '../../audit/actions.ts';
 import { recordChange } from '../../audit/record.ts';
-import type { Database, Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { permittedWebhook, resolveUrl } from '../../egress/url-check.ts';
@@ -12,31 +10,26 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import { type Plan, WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
-import type { UrlTarget } from '../../rules/network/url-guard.ts';
 import type { AccountRef } from '../../rules/shard.ts';
-import { INCLUDED_PARTS, type IncludedPart } from '../../rules/webhooks/included-body.ts';
-import type { OwnHeaders } from '../../rules/webhooks/own-headers.ts';
-import { dropWaiting } from '../deliveries/drop-store.ts';
-import { EVENT_TYPES, type EventType } from '../events/event-types.ts';
-import { notifyDeliveriesDue } from '../events/store.ts';
+import { INCLUDED_PARTS } from '../../rules/webhooks/included-body.ts';
 import { makeWebhookSecret, type SecretsRuntime } from '../secrets/secrets.ts';
 import { alertRoutes } from './alerts-routes.ts';
+import {
+  changeOf,
+  changeWebhook,
+  deleteWebhook,
+  foldEvents,
+  foldParts,
+  type WebhookContext,
+} from './change-webhook.ts';
 import { eventsField, optionalFields, storedHeaders, urlField } from './fields.ts';
-import { foundOr404, noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
+import { noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
 import { rotateSecret } from './rotation-route.ts';
-import type { StoredHeaders, WebhookRow } from './store.ts';
 import * as store from './store.ts';
 import { showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
 
 /** What the endpoints of webhooks run on. */
 export type WebhookRuntime = SecretsRuntime & { lookup?: Lookup };
-
-type Context = WebhookRuntime & {
-  readUrl(raw: string): UrlTarget;
-  resolveUrl(target: UrlTarget, accountId: string): Promise<string>;
-  /** @throws ApiError  400 */
-  storeHeaders(webhookId: string, headers: OwnHeaders | null): StoredHeaders;
-};
 
 const idParams = Type.Object({ id: Type.String() });
 
@@ -57,7 +50,7 @@ export function webhookRoutes(runtime: WebhookRuntime): Route[] {
   const { secretBox, config, clock, lookup } = runtime;
   const allowedTargets = config.webhookAllowedTargets;
   const guard = { param: 'url', allowedTargets, resolver: new Resolver(lookup), clock };
-  const context: Context = {
+  const context: WebhookContext = {
     ...runtime,
     readUrl: (raw) => permittedWebhook(raw, 'url', config),
     resolveUrl: (target, accountId) => resolveUrl(target, { ...guard, accountId }),
@@ -67,14 +60,14 @@ export function webhookRoutes(runtime: WebhookRuntime): Route[] {
     createWebhook(context),
     listWebhooks(context),
     getWebhook(context),
-    changeWebhook(context),
-    deleteWebhook(context),
+    patchWebhook(context),
+    removeWebhook(context),
     rotateSecret(runtime),
     ...alertRoutes(context),
   ];
 }
 
-function createWebhook({ db, secretBox, clock, readUrl, resolveUrl, storeHeaders }: Context): Route {
+function createWebhook({ db, secretBox, clock, readUrl, resolveUrl, storeHeaders }: WebhookContext): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks',
@@ -118,7 +111,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl, storeHeaders
   });
 }
 
-function listWebhooks({ db }: Context): Route {
+function listWebhooks({ db }: WebhookContext): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/webhooks',
@@ -134,7 +127,7 @@ function listWebhooks({ db }: Context): Route {
   });
 }
 
-function getWebhook({ db }: Context): Route {
+function getWebhook({ db }: WebhookContext): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/webhooks/:id',
@@ -149,7 +142,7 @@ function getWebhook({ db }: Context): Route {
   });
 }
 
-function changeWebhook({ db, clock, readUrl, resolveUrl, storeHeaders }: Context): Route {
+function patchWebhook(context: WebhookContext): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/v1/webhooks/:id',
@@ -172,39 +165,13 @@ function changeWebhook({ db, clock, readUrl, resolveUrl, storeHeaders }: Context
       answers: { 200: webhookSchema },
     },
     async handle({ account, actor, params, body }) {
-      const owner = ownerOf(account);
-      const before = await webhookOr404(db, account, params.id);
-      const change = {
-        headers: body.headers === undefined ? undefined : storeHeaders(before.id, body.headers),
-        url: body.url === undefined ? undefined : await resolveUrl(readUrl(body.url), account.id),
-        events: body.events && foldEvents(body.events),
-        description: body.description,
-        active: body.active,
-        maxPerSecond: body.max_per_second,
-        include: body.include && foldParts(body.include),
-        now: new Date(clock.now()),
-      };
-      if (change.url && !change.headers) requireSameOrigin(before, change.url);
-      // Deliveries that a crash left waiting when the webhook was disabled must not be sent now.
-      if (body.active === true && !before.active) await drop(db, owner, before, 'all');
-      const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
-      const row = await db.transaction(async (tx) => {
-        const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
-        const isDefence = body.active === false;
-        await recordChange(tx, actor, { ...changeOf(account, before.id, 'webhook.changed', details), isDefence });
-        // Deliveries may wait because the headers before could not be opened.
-        const isWoken = change.headers && (await store.wakeFirstAttempts(tx, owner.shard, before.id)) > 0;
-        if (isWoken) notifyDeliveriesDue(tx, owner.shard);
-        store.notifyWebhookChanged(tx, before.id);
-        return changed;
-      });
-      if (!row.active) await drop(db, owner, row, 'others');
-      return { status: 200, body: showWebhook(row) };
+      const before = await webhookOr404(context.db, account, params.id);
+      return { status: 200, body: showWebhook(await changeWebhook(context, { account, actor }, before, body)) };
     },
   });
 }
 
-function deleteWebhook({ db }: Context): Route {
+function removeWebhook(context: WebhookContext): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/v1/webhooks/:id',
@@ -214,46 +181,10 @@ function deleteWebhook({ db }: Context): Route {
     tag: 'Webhooks',
     schema: { params: idParams, answers: { 204: null } },
     async handle({ account, actor, params }) {
-      const owner = ownerOf(account);
-      const id = webhookIdOr404(params.id);
-      const row = await db.transaction(async (tx) => {
-        const deleted = foundOr404(await store.deleteWebhook(tx, owner, id));
-        await recordChange(tx, actor, changeOf(account, id, 'webhook.deleted'));
-        store.notifyWebhookChanged(tx, id);
-        return deleted;
-      });
-      await drop(db, owner, row, 'others');
+      await deleteWebhook(context, { account, actor }, webhookIdOr404(params.id));
       return { status: 204 };
     },
   });
-}
-
-/** What is due already is dropped by the deliverer that owns the shard, as it may be in flight. */
-async function drop(db: Database, { shard }: AccountRef, webhook: WebhookRow, by: 'others' | 'all'): Promise<void> {
-  await dropWaiting(db, { shard, webhookId: webhook.id, url: webhook.url, allowed: { by } });
-}
-
-function changeOf({ id }: Account, webhookId: string, action: AuditAction, details: Record<string, unknown> = {}) {
-  return { accountId: id, action, targetId: webhookId, details };
-}
-
-/**
- * The values of the headers are not shown to those who change the webhook, and go to no server they were not set for.
- */
-function requireSameOrigin({ url, headerNames }: WebhookRow, newUrl: string): void {
-  if (headerNames.length === 0 || new URL(url).origin === new URL(newUrl).origin) return;
-  const message = 'The url has another origin than before; give the headers for it again, or headers: null.';
-  throw new ApiError('conflict', message, { param: 'headers' });
-}
-
-/** Each type once, in the order of EVENT_TYPES. */
-function foldEvents(events: readonly EventType[]): EventType[] {
-  return EVENT_TYPES.filter((type) => events.includes(type));
-}
-
-/** Each part once, in the order of INCLUDED_PARTS. */
-function foldParts(parts: readonly IncludedPart[]): IncludedPart[] {
-  return INCLUDED_PARTS.filter((part) => parts.includes(part));
 }
 
 async function requireFreeWebhook(sql: Sql, owner: AccountRef, plan: Plan | null): Promise<void> {

@@ -1,3 +1,10 @@
+import type { WebhookKind } from '../../rules/ids.ts';
+
+// Which webhooks a type may be sent to; `may-receive.ts` decides by it.
+const EVENTS_OF_JOBS: readonly WebhookKind[] = ['account', 'job'];
+const TESTS: readonly WebhookKind[] = ['account', 'job', 'alerts'];
+const ALERTS: readonly WebhookKind[] = ['alerts'];
+
 /**
  * Every event type, in the order in which clients see them. The API's schemas, the OpenAPI document, the SDK's types,
  * the console and docs/event-types.md are made from this table:
@@ -9,18 +16,21 @@ export const EVENT_CATALOGUE = {
     when: 'A job ended with a transcript. Synchronous requests emit it too.',
     subject: 'job',
     exampleStatus: 'completed',
+    receivers: EVENTS_OF_JOBS,
   },
   'transcription.failed': {
     schemaName: 'TranscriptionFailed',
     when: 'A job ended without a transcript; `data.job.error` has the reason.',
     subject: 'job',
     exampleStatus: 'failed',
+    receivers: EVENTS_OF_JOBS,
   },
   'webhook.test': {
     schemaName: 'WebhookTest',
     when: 'A test of a webhook was requested. It is sent to that webhook only.',
     subject: 'webhook',
     exampleStatus: null,
+    receivers: TESTS,
   },
 } as const;
 
@@ -36,10 +46,12 @@ export const ALERT_CATALOGUE = {
   'webhook.disabled': {
     schemaName: 'WebhookDisabled',
     when: 'A webhook was disabled after failed attempts.',
+    receivers: ALERTS,
   },
   'webhook.exhausted': {
     schemaName: 'WebhookExhausted',
     when: 'A delivery has used up its attempts. At most once an hour for a webhook.',
+    receivers: ALERTS,
   },
 } as const;
 

@@ -8,6 +8,9 @@ import type { EmittedType } from './event-types.ts';
 
 export type StoredEvent = { id: string; type: EmittedType; jobId: string | null; createdAt: Date };
 
+/** @property testedId  the webhook that a test is of; null: the event is no test */
+type EventWithBody = StoredEvent & { testedId: string | null; body: Buffer };
+
 type Table = typeof ATTEMPT_TABLE;
 
 /** One attempt to deliver an event: made, dropped, or still to come (`pending`). Durations in ms. */
@@ -75,10 +78,10 @@ export async function listEvents(
 export async function findEvent(
   sql: Sql,
   { shard, accountId, id }: AccountRef & { id: string },
-): Promise<(StoredEvent & { body: Buffer }) | null> {
-  const rows = await sql.rows<StoredEvent & { body: Buffer }>({
+): Promise<EventWithBody | null> {
+  const rows = await sql.rows<EventWithBody>({
     text: `
-      select id, type, job_id as "jobId", created_at as "createdAt", body
+      select id, type, job_id as "jobId", created_at as "createdAt", webhook_id as "testedId", body
       from events
       where shard = $1 and id = $2 and account_id = $3`,
     values: [shard, id, accountId],

@@ -4,6 +4,7 @@ import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { IS_OF_ACCOUNT, WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
 import { alertsWebhookIdOf, idTime } from '../../rules/ids.ts';
 import type { EmittedType, EventType } from './event-types.ts';
+import { MAY_RECEIVE } from './may-receive.ts';
 
 export type NewEvent = {
   shard: number;
@@ -25,6 +26,11 @@ const HASH = (prefix: string) => `left(encode(sha256(convert_to('${prefix}' || $
 const DELIVERY_ID = `'dl_' || substring($eventId::text from 5 for 10) || ${HASH('dl')}`;
 const ATTEMPT_ID = `'dlv_' || $eventTime::text || ${HASH('dlv')}`;
 
+const TYPE = '$eventType::text';
+const GETS_EVENT_OF_JOB = MAY_RECEIVE('id', { type: TYPE, jobId: '$jobId::text', testedId: 'null' });
+const GETS_TEST = MAY_RECEIVE('id', { type: TYPE, jobId: 'null', testedId: '$webhookId::text' });
+const GETS_ALERT = MAY_RECEIVE('id', { type: TYPE, jobId: 'null', testedId: 'null' });
+
 /**
  * CTEs of a statement on one shard. They insert an event, and one waiting delivery
  * for each webhook of the account, and of the event's job, that is active and subscribes to its type, due after
@@ -36,12 +42,12 @@ export const insertEventIf = (condition: string): string => `
         select id
         from webhooks
         where shard = $shard and account_id = $accountId and ${IS_OF_ACCOUNT} and active and $eventType = any(events)
-          and ${condition}
+          and ${GETS_EVENT_OF_JOB} and ${condition}
         union all
         select id
         from webhooks
         where shard = $shard and id = ${WEBHOOK_ID_OF_JOB('$jobId::text')} and active and $eventType = any(events)
-          and ${condition}
+          and ${GETS_EVENT_OF_JOB} and ${condition}
       ), event as (
         insert into events (shard, id, account_id, type, job_id, body, traceparent, created_at)
         select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $body, $traceparent, $eventCreatedAt
@@ -76,7 +82,7 @@ export function eventValues({ id, type, createdAt, ...event }: NewEvent, { webho
 
 /**
  * Inserts a test of a webhook, which gets the event whether or not it subscribes to the type, and notifies the
- * deliverers. False when the webhook is not active, or is gone.
+ * deliverers. False when the webhook is not active, is gone, or may not get the type.
  */
 export async function insertTest(
   sql: Sql,
@@ -95,7 +101,7 @@ const INSERT_TEST = defineStatement(
       with receiver as materialized (
         select id
         from webhooks
-        where shard = $shard and account_id = $accountId and id = $webhookId and active
+        where shard = $shard and account_id = $accountId and id = $webhookId and active and ${GETS_TEST}
       ), event as (
         insert into events (shard, id, account_id, type, webhook_id, body, created_at)
         select $shard::smallint, $eventId, $accountId, $eventType, id, $body, $eventCreatedAt
@@ -138,7 +144,7 @@ const INSERT_ALERT = defineStatement(
       select $shard::smallint, ${DELIVERY_ID}, $accountId, id, $eventId, $eventType, ${ATTEMPT_ID},
         clock_timestamp(), $eventCreatedAt
       from webhooks
-      where shard = $shard and id = $webhookId and active`,
+      where shard = $shard and id = $webhookId and active and ${GETS_ALERT}`,
 );
 
 /** Makes the deliverers look for due deliveries of the shard. */

@@ -5,7 +5,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, DOCUMENTED, idSchema, oneOf, Type } from '../../http/schema.ts';
 import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
-import { isId } from '../../rules/ids.ts';
+import { isId, webhookKindOf } from '../../rules/ids.ts';
 import {
   type EventPlace,
   findMissedEvents,
@@ -14,9 +14,10 @@ import {
   MISSED_STATUSES,
 } from '../deliveries/resend-store.ts';
 import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
-import { findWebhook } from '../endpoints/store.ts';
+import { findWebhook, type WebhookRow } from '../endpoints/store.ts';
 import { EMITTED_TYPES } from '../events/event-types.ts';
 import { findEvent } from '../events/log-store.ts';
+import { mayReceive } from '../events/may-receive.ts';
 import { findEventsOfEntries, findLogged, type LoggedExchange } from './log-store.ts';
 
 export type ResendRuntime = Runtime & {
@@ -75,8 +76,9 @@ function redeliver({ db }: ResendRuntime): Route {
     tag: 'Deliveries',
     schema: { params: entryParams, answers: { 202: redeliveredSchema } },
     async handle({ account, params, idempotency }) {
-      const { eventId, webhookId } = await entryOr404(db, account, params);
-      activeOr409(await findWebhook(db, ownerOf(account), webhookId), PURPOSE);
+      const webhook = await webhookOr404(db, account, params.id);
+      const { eventId, webhookId } = await entryOr404(db, account, webhook, params.delivery_id);
+      activeOr409(webhook, PURPOSE);
       const send = async (sql: Sql) => {
         const sent = await insertResends(sql, { ...ownerOf(account), webhookId }, [eventId]);
         if (sent === 0) throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
@@ -203,7 +205,7 @@ function resendEvent({ db }: ResendRuntime): Route {
     bucket: 'resend',
     summary: 'Send an event to a webhook, whether or not it was sent there before',
     description:
-      'Beginning with attempt 1, also where the webhook does not subscribe to the type. The stream of the account carries it as `resend`.',
+      'Beginning with attempt 1, also where the webhook does not subscribe to the type. A test goes to its own webhook only, an alert to none. The stream of the account carries it as `resend`.',
     tag: 'Events',
     schema: {
       params: Type.Object({ id: Type.String({ description: 'evt_…' }) }),
@@ -214,7 +216,8 @@ function resendEvent({ db }: ResendRuntime): Route {
       const owner = ownerOf(account);
       const event = isId('evt', id) ? await findEvent(db, { ...owner, id }) : null;
       if (event === null) throw new ApiError('not_found', 'There is no such event.');
-      const webhook = activeOr409(await webhookOr404(db, account, body.webhook_id), PURPOSE);
+      const webhook = activeOr409(await webhookOr404(db, account, body.webhook_id, 'webhook_id'), PURPOSE);
+      if (!mayReceive(webhook.id, event)) throw notForWebhook(webhook.id);
       note({ event_id: id, webhook_id: webhook.id });
       const send = async (sql: Sql) => {
         const sent = await insertResends(sql, { ...owner, webhookId: webhook.id }, [id]);
@@ -227,15 +230,23 @@ function resendEvent({ db }: ResendRuntime): Route {
   });
 }
 
-/** @throws ApiError  404 for an unknown or foreign webhook or entry */
+function notForWebhook(webhookId: string): ApiError {
+  const message =
+    webhookKindOf(webhookId) === 'job'
+      ? 'The webhook of a job gets the events of this job only; give another webhook_id.'
+      : 'Tests go to the webhook that they are of, and alerts to the webhook for alerts; give another event.';
+  return new ApiError('invalid_request', message, { param: 'webhook_id' });
+}
+
+/** @throws ApiError  404 for an entry that the webhook's log does not have */
 export async function entryOr404(
   db: Database,
   account: Account,
-  params: { id: string; delivery_id: string },
+  webhook: WebhookRow,
+  deliveryId: string,
 ): Promise<LoggedExchange> {
-  const webhook = await webhookOr404(db, account, params.id);
   const place = { shard: account.shard, webhookId: webhook.id };
-  const entry = isId('dlv', params.delivery_id) ? await findLogged(db, place, params.delivery_id) : null;
+  const entry = isId('dlv', deliveryId) ? await findLogged(db, place, deliveryId) : null;
   if (!entry) throw new ApiError('not_found', 'There is no such delivery.');
   return entry;
 }

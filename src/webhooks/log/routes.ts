@@ -8,7 +8,7 @@ import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
 import { answerText } from '../../rules/webhooks/answer-text.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
-import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
+import { anyWebhookOr404, ownerOf } from '../endpoints/own-webhook.ts';
 import { EMITTED_TYPES } from '../events/event-types.ts';
 import { type LoggedAttempt, listEvents } from '../events/log-store.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
@@ -95,7 +95,7 @@ function listDeliveries({ db }: Runtime): Route {
       answers: { 200: deliveryListSchema },
     },
     async handle({ account, params, query }) {
-      const webhook = await webhookOr404(db, account, params.id);
+      const webhook = await anyWebhookOr404(db, account, params.id);
       return { status: 200, body: await readPage(db, account, query, webhook.id) };
     },
   });
@@ -157,7 +157,12 @@ function getDelivery({ db }: Runtime): Route {
     tag: 'Deliveries',
     schema: { params: entryParams, answers: { 200: exchangeSchema } },
     async handle({ account, params }) {
-      return { status: 200, body: showExchange(await entryOr404(db, account, params)) };
+      return {
+        status: 200,
+        body: showExchange(
+          await entryOr404(db, account, await anyWebhookOr404(db, account, params.id), params.delivery_id),
+        ),
+      };
     },
   });
 }

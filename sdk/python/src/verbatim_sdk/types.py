@@ -2076,6 +2076,17 @@ class PostAlertsBody(TypedDict):
     """https, port 443, a public address. Every spelling that a URL parser knows is accepted."""
 
 
+class PatchAlertsBody(TypedDict):
+    url: NotRequired[str]
+    """https, port 443, a public address. Every spelling that a URL parser knows is accepted."""
+    description: NotRequired[str | None]
+    headers: NotRequired[dict[str, Any] | None]
+    """Custom headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown."""
+    max_per_second: NotRequired[int | None]
+    """How many requests may be sent in a second. The others wait, and are not counted as attempts. null: no limit."""
+    active: NotRequired[bool]
+
+
 class PostWebhooksIdTestBody(TypedDict):
     type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     """Default: webhook.test."""

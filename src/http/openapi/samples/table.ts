@@ -114,6 +114,8 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     result: 'webhook',
     shows: 'secret',
   },
+  patch_alerts: { call: 'webhooks.updateAlerts', params: { active: true }, result: 'webhook' },
+  delete_alerts: { call: 'webhooks.deleteAlerts' },
   get_webhooks: { call: 'webhooks.list', each: 'webhook', shows: 'url' },
   get_webhooks_id: { call: 'webhooks.get', args: [WEBHOOK], result: 'webhook', shows: 'active' },
   patch_webhooks_id: { call: 'webhooks.update', args: [WEBHOOK], params: { active: true }, result: 'webhook' },

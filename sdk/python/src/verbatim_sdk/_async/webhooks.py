@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         GetDeliveriesQuery,
         GetWebhooksIdDeliveriesQuery,
         GetWebhooksIdMetricsQuery,
+        PatchAlertsBody,
         PatchWebhooksIdBody,
         PostWebhooksBody,
         PostWebhooksIdDiagnoseBody,
@@ -74,6 +75,16 @@ class AsyncWebhooks:
     async def set_alerts(self, *, url: str, options: RequestOptions | None = None) -> WebhookWithSecret:
         """Sets the URL of the webhook for alerts, with a new secret that only this answer shows."""
         return await self._transport.json(post("/v1/alerts", body={"url": url}), options)
+
+    async def update_alerts(
+        self, *, options: RequestOptions | None = None, **changes: Unpack[PatchAlertsBody]
+    ) -> Webhook:
+        """Changes the webhook for alerts; `active=True` enables one that was disabled."""
+        return await self._transport.json(patch("/v1/alerts", body=changes), options)
+
+    async def delete_alerts(self, *, options: RequestOptions | None = None) -> None:
+        """Deletes the webhook for alerts; nothing more is sent to it."""
+        await self._transport.json(delete("/v1/alerts"), options)
 
     async def test(
         self, webhook_id: str, *, type: EventType | None = None, options: RequestOptions | None = None
