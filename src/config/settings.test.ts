@@ -117,6 +117,18 @@ const READERS: Row[] = [
     ],
   ],
   [
+    'public URL',
+    read.publicUrl,
+    [
+      ['https://speech.example.com', 'https://speech.example.com'],
+      ['https://Speech.example.com:8443/', 'https://speech.example.com:8443'],
+      ['https://example.com/speech', MISTAKE],
+      ['https://example.com/?speech', MISTAKE],
+      ['https://user@example.com', MISTAKE],
+      ['speech.example.com', MISTAKE],
+    ],
+  ],
+  [
     'host',
     read.host,
     [

@@ -69,7 +69,7 @@ export const SETTINGS = {
   databaseUrl: setting(
     'DATABASE_URL',
     null,
-    'PostgreSQL 15 or newer; without it the embedded database is used',
+    'PostgreSQL 15 or newer, with the parameters of libpq for TLS (sslmode, sslrootcert, sslcert, sslkey); without it the embedded database is used',
     read.optional(read.databaseUrl),
   ),
   postgresBin: setting(

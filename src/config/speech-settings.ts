@@ -48,7 +48,7 @@ export const LIVE_SETTINGS = {
     'PUBLIC_URL',
     null,
     'address by which clients reach the service, such as https://speech.example.com: answers then have whole URLs',
-    read.optional(read.httpUrl),
+    read.optional(read.publicUrl),
   ),
 };
 

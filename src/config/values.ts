@@ -1,5 +1,6 @@
 import net from 'node:net';
 import path from 'node:path';
+import { readConnectionUrl } from '../rules/database/connection-tls.ts';
 import type { AllowedTarget } from '../rules/network/address.ts';
 
 export type { AllowedTarget } from '../rules/network/address.ts';
@@ -70,10 +71,12 @@ export const host: Reader<string> = (given) =>
     ? { value: given! }
     : { mistake: 'must be an IP address or a host name' };
 
-export const databaseUrl: Reader<string> = (given) =>
-  /^postgres(ql)?:\/\//.test(given ?? '') && URL.canParse(given!)
-    ? { value: given! }
-    : { mistake: 'must be postgres://<user>:<password>@<host>:<port>/<database>' };
+export const databaseUrl: Reader<string> = (given) => {
+  if (!/^postgres(ql)?:\/\//.test(given ?? '') || !URL.canParse(given!))
+    return { mistake: 'must be postgres://<user>:<password>@<host>:<port>/<database>' };
+  const read = readConnectionUrl(given!);
+  return 'mistake' in read ? read : { value: given! };
+};
 
 export const storageUrl: Reader<string> = (given) => {
   return /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\x21-\x7e]*)?$/.test(given ?? '')
@@ -85,6 +88,17 @@ export const storageUrl: Reader<string> = (given) => {
 export const httpUrl: Reader<string> = (given) => {
   const isGood = /^https?:\/\//.test(given ?? '') && URL.canParse(given!);
   return isGood ? { value: given!.replace(/\/+$/, '') } : { mistake: 'must begin with https:// or http://' };
+};
+
+/** An address of this service. Its pages and answers name paths from the root of a host. */
+export const publicUrl: Reader<string> = (given) => {
+  const url = /^https?:\/\//.test(given ?? '') && URL.canParse(given!) ? new URL(given!) : null;
+  if (url === null) return { mistake: 'must begin with https:// or http://' };
+  if (url.pathname.replace(/\/+$/, '') !== '' || url.search !== '' || url.hash !== '')
+    return {
+      mistake: `must be without a path, such as ${url.origin}: give the service a host name or a port of its own`,
+    };
+  return url.username === '' ? { value: url.origin } : { mistake: 'must be without a user name and password' };
 };
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

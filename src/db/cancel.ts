@@ -1,16 +1,26 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import pg from 'pg';
+import type pg from 'pg';
+import { openConnection } from './connection.ts';
 
 const CANCEL_TIMEOUT_MS = 10_000;
 
 // Members of pg that its types leave out.
-type Peer = { host: string; port: number; processID: number | null; secretKey: unknown };
+type Peer = {
+  host: string;
+  port: number;
+  processID: number | null;
+  secretKey: unknown;
+  ssl: unknown;
+  sslNegotiation: string;
+  isTlsOptional: boolean;
+};
 type Canceller = NodeJS.EventEmitter & {
   stream: Duplex;
   connect(port: number, host: string): void;
   connect(socket: string): void;
   cancel(processId: number, secretKey: unknown): void;
+  requestSsl(): void;
 };
 
 /**
@@ -18,10 +28,13 @@ type Canceller = NodeJS.EventEmitter & {
  * could not be sent: then the statement runs to its end.
  */
 export async function cancelStatement(client: pg.ClientBase): Promise<void> {
-  const { host, port, processID, secretKey } = client as unknown as Peer;
+  const { host, port, processID, secretKey, ssl, sslNegotiation, isTlsOptional } = client as unknown as Peer;
   if (processID === null) return;
-  const connection = new pg.Connection() as unknown as Canceller;
-  connection.once('connect', () => connection.cancel(processID, secretKey));
+  const connection = openConnection({ ssl, sslNegotiation, isTlsOptional }) as unknown as Canceller;
+  const cancel = () => connection.cancel(processID, secretKey);
+  if (ssl) connection.once('sslconnect', cancel);
+  if (!ssl) connection.once('connect', cancel);
+  else if (sslNegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());
   if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
   else connection.connect(port, host);
   await once(connection, 'end', { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) }).catch(() => undefined);

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { connectionOptions, DatabaseClient } from './connection.ts';
 import { UnusableDatabaseError } from './unusable-database-error.ts';
 
 export type DatabaseUrls = { url: string; directUrl: string };
@@ -81,12 +82,9 @@ async function checkSameDatabase(url: string, direct: pg.Client): Promise<void> 
 }
 
 async function connect(url: string) {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-    application_name: 'verbatim',
-  });
+  const client = new DatabaseClient(
+    connectionOptions(url, { connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS }),
+  );
   // A lost connection makes the next statement fail.
   client.on('error', () => undefined);
   await client.connect();

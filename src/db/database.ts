@@ -1,7 +1,9 @@
 import pg from 'pg';
 import type { Log } from '../platform/log.ts';
 import { BOUNDS } from '../rules/bounds.ts';
+import { isTlsFailure } from '../rules/database/database-failure.ts';
 import { cancelStatement } from './cancel.ts';
+import { connectionOptions, DatabaseClient } from './connection.ts';
 import { Listener } from './listener.ts';
 import { Notifier } from './notifier.ts';
 import { PipelinedConnections } from './pipelined-connections.ts';
@@ -90,6 +92,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pipelined =
     !isPooled && options.maxConnections >= FEWEST_TO_PIPELINE ? openPipelined(url, options, idleTimeoutMs) : null;
   const pool = new pg.Pool({
+    Client: DatabaseClient,
     ...connectionConfig(url),
     max: options.maxConnections - (pipelined ? MAX_PIPELINED : 0),
     idleTimeoutMillis: idleTimeoutMs,
@@ -127,15 +130,13 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 }
 
 function connectionConfig(connectionString: string): pg.ClientConfig {
-  return {
-    connectionString,
+  return connectionOptions(connectionString, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: BOUNDS.queryTimeoutMs,
-    application_name: 'verbatim',
     keepAlive: true,
     // TCP keep-alive ends the wait for a peer that is gone.
     keepAliveInitialDelayMillis: 10_000,
-  };
+  });
 }
 
 function openPipelined(url: string, options: DatabaseOptions, idleTimeoutMs: number): PipelinedConnections {
@@ -143,7 +144,7 @@ function openPipelined(url: string, options: DatabaseOptions, idleTimeoutMs: num
     max: MAX_PIPELINED,
     idleTimeoutMs,
     async connect(onEnd) {
-      const client = new pg.Client({ ...connectionConfig(url), pipeline: true });
+      const client = new DatabaseClient({ ...connectionConfig(url), pipeline: true });
       client.on('error', (cause) => options.onConnectionLost?.(cause)).on('end', onEnd);
       try {
         await client.connect();
@@ -266,6 +267,7 @@ export function isDatabaseAway(error: unknown): boolean {
     /^(08|53|57P|57014|58|25006|25P03)/.test(code) ||
     /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_)/.test(code) ||
     // Whatever the system says, such as EMFILE: no connection came about, so no statement was at fault.
+    isTlsFailure(code) ||
     ['connect', 'getaddrinfo', 'socket'].includes(String((error as { syscall?: unknown }).syscall))
   );
 }
@@ -295,7 +297,7 @@ function isClientTimeout(error: unknown): boolean {
 function isConnectionMessage(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /connection terminated|not queryable|timeout expired|timeout exceeded when trying to connect|query read timeout/i.test(
+    /connection terminated|not queryable|SSL connection|timeout expired|timeout exceeded when trying to connect|query read timeout/i.test(
       error.message,
     )
   );

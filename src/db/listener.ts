@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { DatabaseClient } from './connection.ts';
 
 type OnNotify = (payload: string) => void;
 
@@ -67,7 +68,7 @@ export class Listener {
   }
 
   async #open(): Promise<void> {
-    const client = new pg.Client(this.#options.config);
+    const client = new DatabaseClient(this.#options.config);
     client.on('notification', ({ channel, payload }) => this.#notify(channel, payload ?? ''));
     client.on('error', () => client.end().catch(() => undefined));
     client.on('end', () => {

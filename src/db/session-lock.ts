@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { BOUNDS } from '../rules/bounds.ts';
+import { connectionOptions, DatabaseClient } from './connection.ts';
 
 export type SessionLock = {
   /** Whether the lock is held now. */
@@ -23,13 +24,12 @@ export async function holdSessionLock(url: string, name: string): Promise<Sessio
   let isReleased = false;
 
   async function take(): Promise<void> {
-    const fresh = new pg.Client({
-      connectionString: url,
+    const options = {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: BOUNDS.queryTimeoutMs,
-      application_name: 'verbatim',
       keepAlive: true,
-    });
+    };
+    const fresh = new DatabaseClient(connectionOptions(url, options));
     fresh.on('error', () => fresh.end().catch(() => undefined));
     await fresh.connect();
     if (!(await isTaken(fresh, name))) return void (await fresh.end().catch(() => undefined));

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { connectionOptions, DatabaseClient } from '../connection.ts';
 import type { Sql, Statement } from '../database.ts';
 import { hashOf, readMigrations } from '../schema/migrations.ts';
 import { prepareVersions } from '../schema/versions.ts';
@@ -19,7 +20,7 @@ export class RowLoader {
 
   /** @throws BackupError  if the database has tables */
   static async open(url: string): Promise<RowLoader> {
-    const client = new pg.Client({ connectionString: url, application_name: 'verbatim restore' });
+    const client = new DatabaseClient(connectionOptions(url, { application_name: 'verbatim restore' }));
     await client.connect();
     await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; begin');
     const { rows } = await client.query<{ name: string }>(TABLES);

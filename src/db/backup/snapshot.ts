@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { connectionOptions, DatabaseClient } from '../connection.ts';
 import type { Header } from './contents.ts';
 
 /** One consistent state of a database: a transaction in which all reads see the same rows, whatever others write. */
@@ -16,7 +17,7 @@ const NEWLINE = 0x0a;
 
 /** Begins the transaction, on a connection of its own, and lists the tables. */
 export async function openSnapshot(url: string): Promise<Snapshot> {
-  const client = new pg.Client({ connectionString: url, application_name: 'verbatim backup' });
+  const client = new DatabaseClient(connectionOptions(url, { application_name: 'verbatim backup' }));
   await client.connect();
   try {
     await client.query(

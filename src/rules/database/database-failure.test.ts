@@ -18,7 +18,23 @@ const CASES: [string, string | null, string, RegExp | null][] = [
   ['no such database', '3D000', 'database "v" does not exist', /Create the database/],
   ['no right to create tables', '42501', 'permission denied for schema public', /Grant/],
   ['a standby', '25006', 'cannot execute CREATE TABLE in a read-only transaction', /primary/],
-  ['a certificate that is not trusted', 'SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate', /DATABASE_URL/],
+  [
+    'a CA that is not known',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'self-signed certificate in certificate chain',
+    /sslrootcert/,
+  ],
+  ['a certificate without its CA', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify', /sslrootcert/],
+  ['a certificate of the past', 'CERT_HAS_EXPIRED', 'certificate has expired', /Renew/],
+  ['a certificate of another host', 'ERR_TLS_CERT_ALTNAME_INVALID', 'Hostname/IP does not match', /as the certificate/],
+  ['another failure of TLS', 'ERR_SSL_TLSV1_ALERT_DECODE_ERROR', 'decode error', /sslmode and the files/],
+  ['a server without TLS', null, 'The server does not support SSL connections', /ssl = on/],
+  ['a server with TLS only', '28000', 'no pg_hba.conf entry for host "::1", no encryption', /add sslmode=verify-full/],
+  ['a pooler with TLS only', '08P01', 'SSL required', /add sslmode=verify-full/],
+  ['a client without certificate', '28000', 'connection requires a valid client certificate', /sslcert=/],
+  ['a user whom pg_hba.conf does not name', '28000', 'no pg_hba.conf entry for host "::1"', /pg_hba/],
+  ['a migration that fails', '42P07', 'relation "jobs" already exists', /^The log of the server/],
+  ['a socket of another user', 'EACCES', 'connect EACCES /run/.s.PGSQL.5432', /host or the port/],
 ];
 
 for (const [title, code, message, advice] of CASES) {

@@ -1,3 +1,4 @@
+import { isTlsFailure } from './database-failure.ts';
 import type { SchemaState } from './schema-state.ts';
 
 /** Why a schema does not fit this release, as a sentence; null where the node works with it. */
@@ -25,6 +26,14 @@ const REASONS: [RegExp, string][] = [
   [/^(58|XX)/, 'The database has an error of its disk or its files; see its log.'],
   [/^42/, 'The database lacks tables of the service, or its user lacks rights to them.'],
   [/^E[MN]FILE$/, 'The node has no file descriptor left for a connection to the database.'],
+  [/^28/, 'The database refuses the user or the password of DATABASE_URL.'],
+  [/^3D/, 'The server has no database of the name in DATABASE_URL.'],
+  [/^57P0[123]$/, 'The database cannot be reached: its server is starting or stopping.'],
+  [/^57014$/, 'The database answers too late: a statement was ended. See its load and its locks.'],
+  [/^(ENOTFOUND|EAI_)/, 'The database cannot be reached: the name of its host cannot be resolved.'],
+  [/^(ECONNREFUSED|ENOENT)$/, 'The database cannot be reached: nothing listens at its address.'],
+  [/^(EHOST|ENET)/, 'The database cannot be reached: there is no route to its host.'],
+  [/^(ETIMEDOUT|$)/, 'The database cannot be reached: it does not answer in time, or has closed the connection.'],
 ];
 
 /**
@@ -32,7 +41,10 @@ const REASONS: [RegExp, string][] = [
  * @param code  SQLSTATE, or the code of a system error; null for an error of the client's own timers
  */
 export function reasonOfFailure(code: string | null): string {
-  return REASONS.find(([pattern]) => pattern.test(code ?? ''))?.[1] ?? 'The database cannot be reached.';
+  const reason = REASONS.find(([pattern]) => pattern.test(code ?? ''))?.[1];
+  if (reason) return reason;
+  if (code && isTlsFailure(code)) return `The database cannot be reached: TLS with its server fails (${code}).`;
+  return `The database cannot be reached (${code}).`;
 }
 
 export type DiskState = { freeBytes: number; freeInodes: number; inodes: number };
