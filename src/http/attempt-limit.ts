@@ -8,10 +8,13 @@ type Limits = { maxOfClient: number; maxOfAll: number };
 type Attempts = { count: number; sinceMs: number };
 
 /**
- * Limits attempts to guess: wrong tokens of the operator, and sign-ins. A client with too many in a minute is refused
- * for the rest of the minute, whatever it sends: an answer would tell that it is right. After too many of all clients
- * together, every client that has made one is refused. What was no wrong guess is taken back. Stores at most 10,000
- * clients and deletes the oldest first.
+ * Limits attempts to guess. A client with too many in a minute is refused for the rest of the minute; after too many of
+ * all clients together, every client that has made one is. Stores at most 10,000 clients and deletes the oldest first.
+ *
+ * What people choose, such as a password, is guessed by trying: `retryAfterSeconds` is asked before it is looked at, and
+ * the right one is refused too, since an answer would tell that it is right. What was no wrong guess is taken back. A
+ * token of random bits is looked at first: the right one passes, whatever strangers at its address have sent, and
+ * `count` decides how a wrong one is answered.
  */
 export class AttemptLimit {
   readonly #clients = new Map<string, Attempts>();
@@ -51,6 +54,13 @@ export class AttemptLimit {
     return () => {
       for (const each of counted.splice(0)) each.count -= 1;
     };
+  }
+
+  /** Counts an attempt, unless there were too many. Returns the seconds for which it is refused; null: it counts. */
+  count(client: string): number | null {
+    const seconds = this.retryAfterSeconds(client);
+    if (seconds === null) this.add(client);
+    return seconds;
   }
 
   #attemptsOf(client: string): Attempts | undefined {

@@ -148,10 +148,10 @@ export function requireScope(key: Caller['key'], ...scopes: Scope[]): void {
 }
 
 /**
- * Checks the operator's token, in constant time. A client that has sent too many wrong ones is refused with the right
- * one too, without a look at it. A request without a token is a mistake, no guess.
+ * Checks the operator's token, in constant time. It has 32 random characters or more: the right one passes, however many
+ * wrong ones came from its address. A request without a token is a mistake, no guess.
  * @param client  the address whose wrong tokens are counted together
- * @throws ApiError  401 for a missing or wrong token, 429 for any token after too many wrong ones
+ * @throws ApiError  401 for a missing or wrong token, 429 for a wrong one after too many others
  */
 export function authenticateAdmin(
   rawHeaders: string[],
@@ -160,11 +160,10 @@ export function authenticateAdmin(
 ): void {
   const tokens = new Set(bearerTokens(rawHeaders));
   if (tokens.size > 0) {
-    const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
-    if (retryAfterSeconds !== null) throw tooManyWrongTokens(retryAfterSeconds);
     const [token] = tokens;
     if (tokens.size === 1 && timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) return;
-    wrongTokens.add(client);
+    const retryAfterSeconds = wrongTokens.count(client);
+    if (retryAfterSeconds !== null) throw tooManyWrongTokens(retryAfterSeconds);
   }
   throw unauthenticated("Send the operator's token as Authorization: Bearer <ADMIN_TOKEN>.");
 }

@@ -17,8 +17,9 @@ import { findShare, noteOpening, type Share } from './share-store.ts';
 import { readShareToken } from './share-token.ts';
 import { sharedJson, sharedTranscriptSchema, withoutAccount } from './transcript-view.ts';
 
-// Per minute, on a node. Everybody in an office may have one address.
-const OPENINGS = { maxOfClient: 120, maxOfAll: 6_000 };
+// Per minute, on a node.
+const OPENINGS_OF_LINK = { maxOfClient: 600, maxOfAll: Number.POSITIVE_INFINITY };
+const UNKNOWN_TOKENS = { maxOfClient: 120, maxOfAll: 6_000 };
 // Whoever has a link takes at most one turn of its account, beside those of the account's own keys.
 const AT_ONCE = { permits: 4, perOwner: 1 };
 const AUDIO_EXTENSION = /\.\w{1,5}$/;
@@ -26,7 +27,8 @@ const HEADERS = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, no
 
 /** The route that shows a shared transcript, without a key. */
 export function openShareRoute(runtime: Runtime): Route {
-  const limit = new AttemptLimit(OPENINGS);
+  const openings = new AttemptLimit(OPENINGS_OF_LINK);
+  const unknownTokens = new AttemptLimit(UNKNOWN_TOKENS);
   const inTurn = openFairSemaphore(AT_ONCE);
   return defineRoute({
     method: 'GET',
@@ -46,10 +48,10 @@ export function openShareRoute(runtime: Runtime): Route {
       },
     },
     async handle({ params, query: { format = 'json' }, actor, memory, signal, note }) {
-      countOpening(limit, actor.address);
       const name = readShareToken(params.token);
       const share = name && (await findShare(runtime.db, name));
-      if (!name || !share) throw linkEnded();
+      if (!name || !share) throw unknownToken(unknownTokens, actor.address);
+      countOpening(openings, share);
       note({ share_id: share.id, job_id: share.jobId });
       return await inTurn(name.accountId, async () => {
         signal.throwIfAborted();
@@ -62,12 +64,19 @@ export function openShareRoute(runtime: Runtime): Route {
   });
 }
 
-/** Counts every opening of an address, since each reads a transcript. @throws ApiError  429 */
-function countOpening(limit: AttemptLimit, address: string): void {
-  const client = guesserOf(address);
-  const seconds = limit.retryAfterSeconds(client);
-  if (seconds === null) return void limit.add(client);
-  throw rateLimited(`Too many links were opened from this address; try again in ${seconds} s.`, seconds, HEADERS);
+/** Only tokens that open nothing count for an address: strangers at it keep nobody from a link. */
+function unknownToken(limit: AttemptLimit, address: string): ApiError {
+  const seconds = limit.count(guesserOf(address));
+  if (seconds === null) return linkEnded();
+  const message = `Too many links that open nothing were tried from this address; try again in ${seconds} s.`;
+  return rateLimited(message, seconds, HEADERS);
+}
+
+/** Each opening of a link reads a transcript. @throws ApiError  429 */
+function countOpening(limit: AttemptLimit, { id }: Share): void {
+  const seconds = limit.count(id);
+  if (seconds === null) return;
+  throw rateLimited(`This link was opened too often; try again in ${seconds} s.`, seconds, HEADERS);
 }
 
 /** The edited transcript of the job that a link shows, without what is the account's. @throws ApiError  404 */

@@ -354,19 +354,40 @@ test('the audit log has who made and who ended a link, and no token', async () =
   ]);
 });
 
-test('an address opens at most 120 links in a minute, right or wrong', async () => {
+const from = (address: string) => ({ actor: { ...TEST_ACTOR, key: null, address } });
+
+test('tokens that open nothing keep nobody from a right link, and are limited by address', async () => {
   await using environment = await openEnvironment();
+  const { open } = environment;
   const token = await environment.token();
-  const from = (address: string) => ({ actor: { ...TEST_ACTOR, key: null, address } });
-  const statuses = [];
-  for (let i = 0; i < 119; i++) statuses.push((await environment.open('x', {}, from('192.0.2.1'))).status);
+  // More than all addresses together may try: from 60 parts of a /48, each beyond its own limit.
+  const parts = Array.from({ length: 60 }, (_, i) => `2001:db8:1:${(i * 256).toString(16)}::1`);
+  for (const address of [...parts, '192.0.2.1']) {
+    await Promise.all(Array.from({ length: 120 }, () => open('x', {}, from(address))));
+  }
 
-  const last = await environment.open(token, {}, from('192.0.2.1'));
-  const refused = await environment.open(token, {}, from('192.0.2.1'));
-  const other = await environment.open(token, {}, from('192.0.2.2'));
+  const wrong = await open('x', {}, from('192.0.2.1'));
+  const right = [];
+  for (const address of [...parts.slice(0, 2), '192.0.2.1', '192.0.2.1', '198.51.100.1', '198.51.100.1']) {
+    right.push((await open(token, {}, from(address))).status);
+  }
 
-  assert.deepEqual([...new Set(statuses)], [404]);
-  assert.deepEqual([last.status, refused.status, other.status], [200, 429, 200]);
+  assert.deepEqual(right, Array(6).fill(200));
+  assert.equal(wrong.status, 429);
+  assert.ok(Number(wrong.headers['retry-after']) > 0);
+  assert.equal(wrong.json.retry_after, Number(wrong.headers['retry-after']));
+});
+
+test('a link is opened at most 600 times in a minute, which leaves the openings of other links', async () => {
+  await using environment = await openEnvironment();
+  const [token, other] = [await environment.token(), await environment.token()];
+  const opening = Array.from({ length: 600 }, () => environment.open(token, { format: 'text' }));
+  const statuses = new Set((await Promise.all(opening)).map(({ status }) => status));
+
+  const refused = await environment.open(token, {}, from('198.51.100.1'));
+
+  assert.deepEqual([...statuses], [200]);
+  assert.equal(refused.status, 429);
   assert.ok(Number(refused.headers['retry-after']) > 0);
-  assert.equal(refused.json.retry_after, Number(refused.headers['retry-after']));
+  assert.equal((await environment.open(other)).status, 200);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { clientOf, guesserOf } from './client-address.ts';
+import { clientOf, guesserOf, networkOf } from './client-address.ts';
 
 const CASES: [address: string, client: string][] = [
   ['192.0.2.7', '192.0.2.7'],
@@ -23,6 +23,15 @@ test('whoever guesses is counted by the /56 of an IPv6 address', () => {
   assert.deepEqual(['2001:db8:0:12ff::1', '2001:db8:0:1200:9::', '::ffff:192.0.2.1', '192.0.2.1'].map(guesserOf), [
     '2001:db8:0:1200::/56',
     '2001:db8:0:1200::/56',
+    '192.0.2.1',
+    '192.0.2.1',
+  ]);
+});
+
+test('a network is the /48 of an IPv6 address', () => {
+  assert.deepEqual(['2001:db8:0:12ff::1', '2001:db8::9', '::ffff:192.0.2.1', '192.0.2.1'].map(networkOf), [
+    '2001:db8:0::/48',
+    '2001:db8:0::/48',
     '192.0.2.1',
     '192.0.2.1',
   ]);

@@ -23,6 +23,12 @@ export function guesserOf(address: string): string {
   return `${[first, second, third, rest].join(':')}::/56`;
 }
 
+/** What one organisation has: an IPv4 address, or the /48 of an IPv6 address. */
+export function networkOf(address: string): string {
+  const client = clientOf(address);
+  return client.endsWith('::/64') ? `${client.split(':').slice(0, 3).join(':')}::/48` : client;
+}
+
 /** The eight groups of an IPv6 address, without leading zeros. */
 function groupsOf(address: string): string[] {
   const [head = '', tail] = address.toLowerCase().split('::');

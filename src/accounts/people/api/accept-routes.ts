@@ -57,8 +57,7 @@ function openRoute({ db }: PeopleRuntime, attempts: Attempts): Route {
     schema: { body: Type.Object({ token: tokenSchema }), answers: { 200: openedSchema } },
     async handle({ body, actor, header }) {
       requireOwnPage(header);
-      const guesser = { address: actor.address, email: null, knownUserId: null };
-      const invitation = await attempts.guess(guesser, () => openInvitation(db, body.token));
+      const invitation = await attempts.checkToken(actor.address, () => openInvitation(db, body.token));
       const account = await findAccount(db, invitation.accountId);
       if (!account) throw noInvitation();
       const { role, email, expiresAt } = invitation;

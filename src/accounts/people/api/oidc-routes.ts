@@ -58,7 +58,7 @@ A cookie of 10 minutes holds what the sign-in began with.`,
         });
       }
       const token = tokenOf(invitation, setup);
-      await attempts.guess({ address: actor.address, email: null, knownUserId: null }, async () => {
+      await attempts.checkToken(actor.address, () => {
         if (setup !== undefined && !isSetupToken(setup, secretsKeysBase64)) throw wrongSetupToken('setup');
       });
       const begun = await provider.begin(`${origin}${CALLBACK}`, token).catch((error: unknown) => {

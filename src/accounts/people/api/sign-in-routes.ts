@@ -94,7 +94,7 @@ function setupRoute(runtime: PeopleRuntime, attempts: Attempts): Route {
     async handle({ body, actor, header, note }) {
       requireOwnPage(header);
       requirePasswords(config);
-      await attempts.guess({ address: actor.address, email: null, knownUserId: null }, async () => {
+      await attempts.checkToken(actor.address, () => {
         if (!isSetupToken(body.token, secretsKeysBase64)) throw wrongSetupToken('token');
       });
       // Before the hash is made: once there are users, the token is good for nothing.

@@ -90,6 +90,32 @@ test('the addresses of one /56 are one guesser', async () => {
   assert.equal(await attempts.guess(guesser('2001:db8:1:300::1'), right), null);
 });
 
+test('a /48 with many addresses uses up neither the guesses of all, nor keeps others out', async () => {
+  const attempts = new Attempts();
+  const emails = manyOf(700, (i) => `user${i}@example.com`);
+  const results = await Promise.allSettled(
+    emails.map((email, i) =>
+      attempts.guess(guesser(`2001:db8:1:${(i << 8).toString(16).slice(-4)}::1`, { email }), wrong),
+    ),
+  );
+  const counted = results.filter((result) => result.status === 'rejected' && !isLimited(result.reason));
+  await guessWrong(attempts, ['198.51.100.1']);
+
+  assert.equal(counted.length, 200);
+  assert.equal(await attempts.guess(guesser('198.51.100.1'), right), null);
+});
+
+test('a right token passes after any number of wrong ones, which count for no password', async () => {
+  const attempts = new Attempts();
+  const results = await Promise.allSettled(manyOf(700).map((address) => attempts.checkToken(address, wrong)));
+  for (let i = 0; i < 61; i++) await assert.rejects(attempts.checkToken('192.0.2.7', wrong));
+
+  assert.ok(results.some((result) => result.status === 'rejected' && !isLimited(result.reason)));
+  await assert.rejects(attempts.checkToken('192.0.2.7', wrong), isLimited);
+  assert.equal(await attempts.checkToken('192.0.2.7', () => 'right'), 'right');
+  assert.equal(await attempts.guess(guesser('192.0.2.7'), right), null);
+});
+
 test('a wrong password of whoever is signed in counts for the session only', async () => {
   const attempts = new Attempts();
   await guessWrong(attempts, manyOf(100));

@@ -1,6 +1,6 @@
 import { ApiError, rateLimited } from '../../../http/api-error.ts';
 import { AttemptLimit } from '../../../http/attempt-limit.ts';
-import { guesserOf } from '../../../rules/network/client-address.ts';
+import { guesserOf, networkOf } from '../../../rules/network/client-address.ts';
 
 // Wrong guesses per minute. A team may be behind one address. Nobody guesses a password at these rates, and one address
 // does not keep the owner of an email out.
@@ -8,6 +8,8 @@ const PER_ADDRESS = { maxOfClient: 60, maxOfAll: 600 };
 const PER_ADDRESS_AND_EMAIL = { maxOfClient: 10, maxOfAll: 600 };
 const PER_EMAIL = { maxOfClient: 100, maxOfAll: 600 };
 const PER_KNOWN = { maxOfClient: 10, maxOfAll: 600 };
+// Of a /48 of IPv6: whoever has it does not use up what all have together, and no household of it alone uses it up.
+const PER_NETWORK = { maxOfClient: 200, maxOfAll: Number.POSITIVE_INFINITY };
 
 /**
  * Who guesses. `email`: null where none is tried. `knownUserId`: whom the browser has signed in before; null: nobody.
@@ -19,8 +21,10 @@ const WRONG: ReadonlySet<string> = new Set(['unauthenticated', 'not_found']);
 
 type Count = [attempts: AttemptLimit, name: string];
 
-/** Counts wrong guesses on this node: by address, by email, and by both. */
+/** Counts wrong guesses on this node: by address and its network, by email, and by both. */
 export class Attempts {
+  readonly #ofTokens = new AttemptLimit(PER_ADDRESS);
+  readonly #ofNetwork = new AttemptLimit(PER_NETWORK);
   readonly #ofAddress = new AttemptLimit(PER_ADDRESS);
   readonly #ofBoth = new AttemptLimit(PER_ADDRESS_AND_EMAIL);
   readonly #ofEmail = new AttemptLimit(PER_EMAIL);
@@ -36,10 +40,26 @@ export class Attempts {
     check: (onlyUserId: string | null) => Promise<Result>,
   ): Promise<Result> {
     const client = guesserOf(address);
-    const counts: Count[] = [[this.#ofAddress, client]];
+    const counts: Count[] = [
+      [this.#ofNetwork, networkOf(address)],
+      [this.#ofAddress, client],
+    ];
     if (email !== null) counts.push([this.#ofBoth, `${client} ${email}`], [this.#ofEmail, email]);
     if (knownUserId === null || secondsToWait(counts) === 0) return await count(counts, () => check(null));
     return await count([[this.#ofKnown, knownUserId]], () => check(knownUserId));
+  }
+
+  /**
+   * Checks a token of random bits, which nobody guesses: the right one passes, however many wrong ones there were.
+   * @throws ApiError  429 for a wrong one after too many others, and what the check throws
+   */
+  async checkToken<Result>(address: string, check: () => Result | Promise<Result>): Promise<Result> {
+    try {
+      return await check();
+    } catch (error) {
+      const seconds = isWrong(error) ? this.#ofTokens.count(guesserOf(address)) : null;
+      throw seconds === null ? error : tooMany(seconds);
+    }
   }
 
   /** Counts a guess that was wrong and led on: to a new user with a password of their own. */
@@ -62,15 +82,19 @@ async function count<Result>(counts: readonly Count[], check: () => Promise<Resu
   const seconds = secondsToWait(counts);
   if (seconds > 0) throw tooMany(seconds);
   const takeBacks = counts.map(([attempts, name]) => attempts.add(name));
-  let isWrong = false;
+  let hasCounted = false;
   try {
     return await check();
   } catch (error) {
-    isWrong = error instanceof ApiError && WRONG.has(error.type);
+    hasCounted = isWrong(error);
     throw error;
   } finally {
-    if (!isWrong) for (const takeBack of takeBacks) takeBack();
+    if (!hasCounted) for (const takeBack of takeBacks) takeBack();
   }
+}
+
+function isWrong(error: unknown): boolean {
+  return error instanceof ApiError && WRONG.has(error.type);
 }
 
 function secondsToWait(counts: readonly Count[]): number {
