@@ -12,7 +12,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY bin bin
 RUN bin/verbatim prepare packages
 COPY . .
-RUN bin/verbatim prepare bundle && node scripts/build-console.ts
+RUN bin/verbatim prepare image && node scripts/build-console.ts
 # A small model for English and the voice detector, which no start has to download.
 RUN node scripts/release/shipped-models.ts assets/models
 # The software bill of materials. For npm, packages for development that are in package.json and not installed are an error.

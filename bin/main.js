@@ -7,6 +7,7 @@ const { prepareBundle } = require('./prepare/bundle.js');
 const { preparePackages } = require('./prepare/packages.js');
 const { prepareNode24 } = require('./prepare/node24.js');
 const { prepareParts } = require('./prepare/parts.js');
+const { nodeFor } = require('./prepare/snapshot/packages.js');
 const { prebuiltFolder } = require('./prepare/prebuilt.js');
 const { prepareTools } = require('./prepare/tools.js');
 const { SANDBOX, wantedTools } = require('./prepare/wanted-tools.js');
@@ -22,6 +23,7 @@ const ALL_TOOLS = ['ffmpeg', ...SANDBOX];
  */
 const PROGRAMS = {
   serve: {
+    isBundle: true,
     programs: (args) => [[path.join(prepareBundle(ROOT), 'main.js'), ...args]],
     tools: () => wantedTools(process.env),
   },
@@ -90,10 +92,11 @@ async function runProgram(command, args) {
     // As `roleEnvironment` of src/config/settings.ts says.
     ...processEnvironment,
     // A bundle starts as fast without it, and Node keeps in memory what it reads from there.
-    ...(command !== PROGRAMS.serve && compileCache()),
+    ...(!command.isBundle && compileCache()),
   };
   const prepared = command.tools ? await prepareTools(command.tools()) : {};
-  process.exitCode = await runAll(node, programs, { root: ROOT, env: { ...defaults, ...process.env, ...prepared } });
+  const program = command.isBundle ? nodeFor(ROOT, path.dirname(programs[0][0]), node) : node;
+  process.exitCode = await runAll(program, programs, { root: ROOT, env: { ...defaults, ...process.env, ...prepared } });
 }
 
 /** The commands of src/cli, and the help: in this process where it is Node 24, which saves a start. */

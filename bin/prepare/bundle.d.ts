@@ -1,5 +1,8 @@
 /** The folder with the bundled service of the project at `root`; its programs are those of bin/entry-points.json. */
 export declare function prepareBundle(root: string): string;
 
+/** Bundles the service for an image: its programs read the files of the project where they are. */
+export declare function prepareInPlace(root: string): void;
+
 /** Writes a bundle of the service, and of these modules by name, into the folder. */
 export declare function writeBundle(root: string, outdir: string, morePrograms?: Record<string, string>): void;

@@ -1,13 +1,14 @@
 'use strict';
 const { execFileSync } = require('node:child_process');
-const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const { prebuiltFolder } = require('./prebuilt.js');
+const { copyFiles, hashFiles, hashText, isWhole, listFiles } = require('./snapshot/files.js');
+const { linkPackages, packagesName } = require('./snapshot/packages.js');
+const { removeFolder, removeUnused } = require('./snapshot/unused.js');
 
-const CACHE = path.join('node_modules', '.cache', 'verbatim');
+const SNAPSHOTS = '.snapshots';
 const ENTRY_POINTS = path.join('bin', 'entry-points.json');
-const KEPT_BUNDLES = 10;
 const OPTIONS = [
   ...['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node24', '--packages=external'],
   ...['--charset=utf8', '--log-level=error'],
@@ -15,7 +16,9 @@ const OPTIONS = [
 
 /**
  * Bundles the service with esbuild: a file for each of its entry points, and some that they share, in place of 500
- * modules. The last ten bundles are kept, each by a hash of the sources; nothing is done where there is one already.
+ * modules. Beside them is all that the service reads later: files of the project are copied, npm packages and Node are
+ * linked. So a service goes on as it was started while npm, git or an editor replaces the files of the project. The
+ * folder is named by a hash of them all; nothing is done where it is there already.
  * @param root  folder of the project, with its npm packages
  * @returns  the folder of the bundle, with a file `<name>.js` for each entry point
  * @throws Error  when a source is wrong, or nothing can be written there
@@ -23,43 +26,74 @@ const OPTIONS = [
 function prepareBundle(root) {
   const prebuilt = prebuiltFolder(root);
   if (prebuilt) return prebuilt;
-  const folder = path.join(root, CACHE, `service-${hashSources(root)}`);
-  if (!fs.existsSync(folder)) bundle(root, folder);
+  const { sources, read } = listFiles(root);
+  const bundle = hashBundle(root, sources);
+  const inPlace = path.join(root, SNAPSHOTS, `in-place-${bundle}`);
+  if (fs.existsSync(inPlace)) return inPlace;
+  const packages = path.join(root, SNAPSHOTS, packagesName(root));
+  const folder = path.join(packages, `service-${hashText(bundle + hashFiles(root, read))}`);
+  if (fs.existsSync(folder) && !isWhole(root, read, folder)) removeFolder(folder);
+  if (isUsed(folder)) return folder;
+  makeFolder(root, packages, (made) => linkPackages(root, made));
+  makeFolder(root, folder, (made) => {
+    writeBundle(root, made);
+    makeDurable(made);
+    copyFiles(root, read, made);
+  });
+  removeUnused(path.join(root, SNAPSHOTS));
   return folder;
 }
 
-/** Of all that the bundle is made from; package.json names the version of esbuild. */
-function hashSources(root) {
-  const hash = createHash('sha256').update(fs.readFileSync(__filename));
-  for (const file of [ENTRY_POINTS, 'package.json', ...modulesIn(root, 'src'), ...modulesIn(root, 'sdk/src')]) {
-    const text = fs.readFileSync(path.join(root, file));
-    hash.update(`${file}\n${text.length}\n`).update(text);
-  }
-  return hash.digest('hex').slice(0, 16);
+/**
+ * Bundles the service for an image, whose files nothing replaces: the bundle alone, which reads the project's files and
+ * packages where they are.
+ */
+function prepareInPlace(root) {
+  const folder = path.join(root, SNAPSHOTS, `in-place-${hashBundle(root, listFiles(root).sources)}`);
+  makeFolder(root, folder, (made) => {
+    writeBundle(root, made);
+    makeDurable(made);
+  });
 }
 
-/** Without tests, which images do not have. */
-function modulesIn(root, folder) {
-  return fs
-    .readdirSync(path.join(root, folder), { recursive: true })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .sort()
-    .map((name) => path.join(folder, name));
+/** package.json, a source, names the version of esbuild. */
+function hashBundle(root, sources) {
+  return hashText(fs.readFileSync(__filename, 'utf8') + hashFiles(root, sources));
 }
 
-function bundle(root, folder) {
-  const temporary = `${folder}.${process.pid}`;
+/** Whether it is there; the time says that it was used last. */
+function isUsed(folder) {
   try {
-    fs.mkdirSync(temporary, { recursive: true });
-    writeBundle(root, temporary);
-    makeDurable(temporary);
-    fs.renameSync(temporary, folder);
+    fs.utimesSync(folder, Date.now() / 1000, Date.now() / 1000);
+    return true;
   } catch (error) {
-    fs.rmSync(temporary, { recursive: true, force: true });
+    // It may belong to another user, or be read-only.
+    return error.code !== 'ENOENT' && fs.existsSync(folder);
+  }
+}
+
+/** Makes the folder unless it is there. It gets its name when it is complete. */
+function makeFolder(root, folder, fill) {
+  if (fs.existsSync(folder)) return;
+  const making = `${folder}.${process.pid}`;
+  try {
+    fs.mkdirSync(making, { recursive: true });
+    fill(making);
+    fs.renameSync(making, folder);
+  } catch (error) {
+    fs.rmSync(making, { recursive: true, force: true });
     // Another process may have been faster.
     if (!fs.existsSync(folder)) throw new Error(describeFailure(root, error), { cause: error });
   }
-  removeOldBundles(path.dirname(folder));
+}
+
+/** After a power failure the folder has its name only if the bundle is whole. */
+function makeDurable(folder) {
+  for (const name of [...fs.readdirSync(folder), '.']) {
+    const file = fs.openSync(path.join(folder, name), 'r');
+    fs.fsyncSync(file);
+    fs.closeSync(file);
+  }
 }
 
 /**
@@ -81,25 +115,4 @@ function describeFailure(root, { message, stderr }) {
   return `The service could not be bundled: ${stderr?.trim() || advice}`;
 }
 
-/** After a power failure the folder has its name only if its files are whole. */
-function makeDurable(folder) {
-  for (const name of [...fs.readdirSync(folder), '.']) {
-    const file = fs.openSync(path.join(folder, name), 'r');
-    fs.fsyncSync(file);
-    fs.closeSync(file);
-  }
-}
-
-/** All but the last ones: the service may still run from the one before. */
-function removeOldBundles(cache) {
-  const bundles = fs.readdirSync(cache).filter((name) => name.startsWith('service-'));
-  const byAge = bundles.map((name) => path.join(cache, name)).sort((a, b) => modifiedMs(b) - modifiedMs(a));
-  for (const old of byAge.slice(KEPT_BUNDLES)) fs.rmSync(old, { recursive: true, force: true });
-}
-
-/** 0 for what another process has just removed or renamed. */
-function modifiedMs(file) {
-  return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-module.exports = { prepareBundle, writeBundle };
+module.exports = { prepareBundle, prepareInPlace, writeBundle };

@@ -1,5 +1,5 @@
 'use strict';
-const { prepareBundle } = require('./bundle.js');
+const { prepareBundle, prepareInPlace } = require('./bundle.js');
 const { prepareNode24 } = require('./node24.js');
 const { preparePackages } = require('./packages.js');
 const { missingTools, prepareTools } = require('./tools.js');
@@ -13,6 +13,9 @@ const PARTS = {
   async bundle(root) {
     prepareBundle(root);
   },
+  async image(root) {
+    prepareInPlace(root);
+  },
   async tools() {
     const wanted = wantedTools(process.env);
     const { VERBATIM_TOOLS: unpacked } = await prepareTools(wanted);
@@ -24,14 +27,14 @@ const PARTS = {
 /**
  * Installs what the service needs with the settings of the environment, and runs nothing: for images and for
  * installations that are finished before the first start.
- * @param names  of parts: `packages` (npm packages and Node 24), `bundle` (the service, after `packages`), `tools`
- *   (ffmpeg and its sandbox); none: all
+ * @param names  of parts: `packages` (npm packages and Node 24), `bundle` (the service, after `packages`), `image` (in
+ *   place of `bundle`, where nothing replaces the files), `tools` (ffmpeg and its sandbox); none: all but `image`
  * @throws Error  when something could not be installed
  */
 async function prepareParts(root, names) {
   const unknown = names.find((name) => !Object.hasOwn(PARTS, name));
   if (unknown) throw new Error(`There is no part ${unknown}; there are: ${Object.keys(PARTS).join(', ')}`);
-  for (const name of names.length > 0 ? names : Object.keys(PARTS)) await PARTS[name](root);
+  for (const name of names.length > 0 ? names : ['packages', 'bundle', 'tools']) await PARTS[name](root);
 }
 
 module.exports = { prepareParts };

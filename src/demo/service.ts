@@ -11,6 +11,9 @@ const load = createRequire(import.meta.url);
 const { prepareBundle } = load(
   path.join(ROOT, 'bin/prepare/bundle.js'),
 ) as typeof import('../../bin/prepare/bundle.js');
+const { nodeFor } = load(
+  path.join(ROOT, 'bin/prepare/snapshot/packages.js'),
+) as typeof import('../../bin/prepare/snapshot/packages.js');
 
 const READY_WAIT_MS = 60_000;
 const READY_POLL_MS = 25;
@@ -51,7 +54,8 @@ type StartOptions = {
 export async function startService(options: StartOptions): Promise<DemoService> {
   const logFile = path.join(options.dataDir, 'service.log');
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, [path.join(prepareBundle(ROOT), 'main.js')], {
+  const bundle = prepareBundle(ROOT);
+  const child = spawn(nodeFor(ROOT, bundle, process.execPath), [path.join(bundle, 'main.js')], {
     // The service stops when this channel closes, so it never outlives this process.
     stdio: ['ignore', log, log, 'ipc'],
     env: {

@@ -7,7 +7,10 @@ import manifest from '../../package.json' with { type: 'json' };
 // The files of a bundle are in one folder (bin/prepare/bundle.js).
 const IS_BUNDLED = import.meta.filename.endsWith('.js');
 
-/** The project's folder. A module finds its files from here: its own place differs in a bundle. */
+/**
+ * The project's folder, or the snapshot of it that the bundle is in. A module finds its files from here: its own place
+ * differs in a bundle.
+ */
 export const ROOT = findRoot(import.meta.dirname);
 
 /** The version of the service. */
@@ -22,7 +25,7 @@ export function entryPoint(name: keyof typeof entryPoints): URL {
   return pathToFileURL(path.join(ROOT, entryPoints[name]));
 }
 
-/** A bundle is in node_modules/.cache/verbatim/service-<hash>/, that of a published package in prebuilt/. */
+/** A snapshot has this file too; the bundle of an image or a published package is in a folder of the project. */
 function findRoot(folder: string): string {
   return existsSync(path.join(folder, 'bin/entry-points.json')) ? folder : findRoot(path.dirname(folder));
 }

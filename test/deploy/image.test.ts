@@ -20,7 +20,7 @@ test('the service runs from the files that the image has, and writes to none of 
 
   // As the Dockerfile does: bundles the service, starts it, opens its pages, and stops it.
   const env = { ...process.env, DATA_DIR: data, VERBATIM_INSTALL: 'off' };
-  await run(process.execPath, [path.join(copy, 'bin/verbatim'), 'prepare', 'bundle'], { cwd: copy, env });
+  await run(process.execPath, [path.join(copy, 'bin/verbatim'), 'prepare', 'image'], { cwd: copy, env });
   const before = listing(copy);
   await run(process.execPath, ['scripts/start-once.ts'], { cwd: copy, env });
 

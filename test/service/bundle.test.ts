@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { on } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { prepareBundle } from '../../bin/prepare/bundle.js';
+import { prepareBundle, prepareInPlace } from '../../bin/prepare/bundle.js';
+import { removeUnused } from '../../bin/prepare/snapshot/unused.js';
 import { childProcesses } from '../fixtures/processes/children.ts';
 
 const run = promisify(execFile);
@@ -45,7 +49,7 @@ function openProject() {
     folder,
     root,
     write,
-    bundles: () => fs.readdirSync(path.join(root, 'node_modules/.cache/verbatim')),
+    bundles: () => fs.globSync(path.join(root, '.snapshots/packages-*/*')).map((folder) => path.basename(folder)),
     [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true }),
   };
 }
@@ -83,17 +87,81 @@ test('a bundle is made once for the same sources, and anew when one of them chan
   assert.match(outputOf(path.join(changed, 'main.js')), /^Bye, you/);
 });
 
-test('the last ten bundles are kept', () => {
+test('a service goes on as it was started while npm and git replace the files of the project', async () => {
   using project = openProject();
-  const made = Array.from({ length: 12 }, (_, at) => `service-${at}`);
-  for (const [at, name] of made.entries()) {
-    project.write(`node_modules/.cache/verbatim/${name}/main.js`, '');
-    fs.utimesSync(path.join(project.root, 'node_modules/.cache/verbatim', name), at, at);
+  const main = `import { readFileSync } from 'node:fs';
+    import { entryPoint, ROOT } from ${HERE};
+    process.stdin.once('data', async () => {
+      const { name } = await import(${LAZY});
+      const { word } = await import('words');
+      console.log(name, word, readFileSync(ROOT + '/docs/page.md', 'utf8'), entryPoint('child').href);
+    });
+    console.log('runs');`;
+  project.write('src/processes/main.ts', main);
+  project.write('docs/page.md', 'first page');
+  project.write('node_modules/words/package.json', '{ "name": "words", "type": "module", "exports": "./index.js" }');
+  project.write('node_modules/words/index.js', "export const word = 'first word';");
+  project.write('node_modules/tool/index.js', '');
+  const packages = { 'node_modules/words': {}, 'node_modules/tool': { dev: true } };
+  project.write('node_modules/.package-lock.json', JSON.stringify({ packages }));
+  const bundle = prepareBundle(project.root);
+  const service = spawn(process.execPath, [path.join(bundle, 'main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = on(createInterface(service.stdout), 'line');
+  await lines.next();
+
+  fs.rmSync(path.join(project.root, 'node_modules'), { recursive: true });
+  fs.rmSync(path.join(project.root, 'docs'), { recursive: true });
+  project.write('docs/page.md', 'second page');
+  project.write('src/processes/lazy.ts', "export const name: string = 'they';");
+  const next = prepareBundle(project.root);
+  service.stdin.end('go on');
+
+  const child = pathToFileURL(path.join(bundle, 'child.js')).href;
+  assert.deepEqual((await lines.next()).value, [`you first word first page ${child}`]);
+  assert.notEqual(next, bundle);
+  assert.ok(!fs.existsSync(path.join(bundle, '../node_modules/tool')));
+});
+
+test('the last three snapshots and those that a process runs from are kept, and what was left unfinished is not', () => {
+  using project = openProject();
+  const folder = path.join(project.root, '.snapshots');
+  const inUse = 'packages-aa/service-00';
+  const unfinished = ['packages-aa/service-77.123', 'packages-ee.456', 'packages-aa/service-88.removed.7'];
+  const made = [inUse, 'packages-bb/service-11', ...['22', '33', '44'].map((name) => `packages-aa/service-${name}`)];
+  for (const [at, name] of [...made, ...unfinished].entries()) {
+    project.write(`.snapshots/${name}/main.js`, '');
+    fs.utimesSync(path.join(folder, name), at, at);
   }
+  project.write('.snapshots/packages-cc/service-99.321/main.js', '');
+  fs.utimesSync(path.join(folder, 'packages-bb'), 0, 0);
 
-  const last = path.basename(prepareBundle(project.root));
+  removeUnused(folder, { running: [`node\0${folder}/${inUse}/main.js\0`, 'packages-bb'] });
 
-  assert.deepEqual(project.bundles().sort(), [...made.slice(-9), last].sort());
+  const left = fs.globSync('packages-*/*', { cwd: folder }).sort();
+  const kept = [inUse, ...made.slice(2)];
+  assert.deepEqual(left, [...kept, 'packages-cc/service-99.321']);
+  assert.deepEqual(fs.readdirSync(folder).sort(), ['packages-aa', 'packages-cc']);
+});
+
+test('a snapshot that a power failure has cut is made anew', () => {
+  using project = openProject();
+  const bundle = prepareBundle(project.root);
+  fs.truncateSync(path.join(bundle, 'src/words.txt'));
+
+  assert.equal(prepareBundle(project.root), bundle);
+
+  assert.match(outputOf(path.join(bundle, 'main.js')), /from a file/);
+});
+
+test('the bundle of an image reads the files of the project, where they are', () => {
+  using project = openProject();
+  prepareInPlace(project.root);
+  project.write('src/words.txt', 'from another file');
+
+  const bundle = prepareBundle(project.root);
+
+  assert.match(outputOf(path.join(bundle, 'main.js')), /^Hello, you from another file/);
+  assert.deepEqual(project.bundles(), []);
 });
 
 test('a source that is wrong is named, and nothing is left', () => {
@@ -111,7 +179,7 @@ test('a source that is wrong is named, and nothing is left', () => {
 
 test('where nothing can be written, the message says who can', () => {
   using project = openProject();
-  project.write('node_modules/.cache', 'no folder');
+  project.write('.snapshots', 'no folder');
 
   assert.throws(
     () => prepareBundle(project.root),

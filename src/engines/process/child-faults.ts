@@ -1,3 +1,4 @@
+import { reasonOfMissingFile } from '../../platform/files/missing-file.ts';
 import { EngineError } from '../engine.ts';
 import type { Child } from './child.ts';
 
@@ -19,7 +20,8 @@ export async function errorAtStart<Answer extends { kind: string }>(
   const answer = await child.ready.catch((error: Error) => error).finally(() => clearTimeout(timer));
   if ('kind' in answer && answer.kind === 'ready') return null;
   const cause = answerReason(answer);
-  return new EngineError('engine_error', `The speech engine cannot start. ${startAdvice}`, {
+  const advice = reasonOfMissingFile() ?? startAdvice;
+  return new EngineError('engine_error', `The speech engine cannot start. ${advice}`, {
     cause,
     failure: { kind: 'start' },
   });

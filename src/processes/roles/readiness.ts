@@ -3,6 +3,7 @@ import type { SharedStorage } from '../../audio/storage/storage.ts';
 import type { Role } from '../../config/settings.ts';
 import type { NodeReadiness, Readiness } from '../../http/service/service-routes.ts';
 import { waitAtMost } from '../../platform/clock.ts';
+import { reasonOfMissingFile } from '../../platform/files/missing-file.ts';
 import { findProgram } from '../../platform/tools.ts';
 import type { Part } from '../../rules/network/connection-share.ts';
 import { type RoleStatus, starting } from '../messages.ts';
@@ -41,6 +42,8 @@ export function openReadiness(
       needsAudio ? storage.whyAway() : null,
     ]);
     reasons.push(...database, ...disks);
+    const missingFile = reasonOfMissingFile();
+    if (missingFile !== null) reasons.push(missingFile);
     if (storageAway !== null)
       reasons.push(`The audio storage cannot be used (${storageAway}). ${storageAdvice(config)}`);
     if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
