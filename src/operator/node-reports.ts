@@ -1,11 +1,10 @@
 import os from 'node:os';
 import type { Runtime } from '../db/runtime.ts';
 import type { Readiness } from '../http/service/service-routes.ts';
+import { BOUNDS } from '../rules/bounds.ts';
 import { deleteNode, reportNode } from './node-store.ts';
 
 type ReportedNode = { id: string; version: string; roles: readonly string[] };
-
-const REPORT_EVERY_MS = 10_000;
 
 /** Reports this node to the other nodes every 10 s, until `close`. */
 export class NodeReports {
@@ -39,7 +38,7 @@ export class NodeReports {
       } catch (err) {
         log.debug({ err }, 'could not report the node');
       }
-      await clock.sleep(REPORT_EVERY_MS, signal);
+      await clock.sleep(BOUNDS.reportNodeEveryMs, signal);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/database.ts';
+import { BOUNDS } from '../rules/bounds.ts';
 
 /** What a node reports about itself. */
 export type NodeReport = {
@@ -17,7 +18,6 @@ export type NodeRow = NodeReport & {
   isAlive: boolean;
 };
 
-const ALIVE_SECONDS = 30;
 const KEEP_HOURS = 24;
 
 /** Stores what a node reports, and deletes nodes that have not reported themselves for a day. */
@@ -67,6 +67,6 @@ export async function listNodes(sql: Sql, now: Date | null = null): Promise<Node
       from nodes
       order by started_at desc, id
       limit 1000`,
-    values: [now, ALIVE_SECONDS],
+    values: [now, BOUNDS.nodeAliveMs / 1000],
   });
 }

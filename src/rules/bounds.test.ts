@@ -60,6 +60,25 @@ for (const { title, change, why } of [
   },
   { title: 'attempts that start after the lease', change: { shardTrustMs: 10_000 }, why: /take the shard/ },
   { title: 'a stop of the roles that leaves the database no time', change: { rolesStopMs: 9_000 }, why: /SIGTERM/ },
+  {
+    title: 'a poll that comes later than the last one read ahead',
+    change: { deliveryPollMs: 1_500 },
+    why: /before it is due/,
+  },
+  {
+    title: 'a poll that looks back less than the time of one that fails',
+    change: { usualCommitMs: 5_000 },
+    why: /a poll that times out/,
+  },
+  { title: 'a refill that reads less far ahead than a poll', change: { refillAheadMs: 1_000 }, why: /a refill brings/ },
+  { title: 'a delivery found late that a poll brings', change: { foundLateMs: 1_000 }, why: /found late/ },
+  { title: 'a search for what polls find', change: { deliverySearchMs: 10_000 }, why: /no poll can find/ },
+  { title: 'settings too old for a refill', change: { settingsRefillMs: 1_001 }, why: /fresh until/ },
+  { title: 'a transcriber that is believed too shortly', change: { planTrustMs: 14_000 }, why: /plans wait/ },
+  { title: 'a node that counts as dead too early', change: { nodeAliveMs: 24_000 }, why: /counts as alive/ },
+  { title: 'a caller that is remembered too long', change: { callerMaxAgeMs: 1_000 }, why: /revoked key/ },
+  { title: 'a stream that outlives its key', change: { streamEndMs: 1_500 }, why: /the keys of streams/ },
+  { title: 'requests that outlast the roles', change: { requestsStopMs: 8_500 }, why: /cut off/ },
 ]) {
   test(`${title}: refused, with the reason`, () => {
     const broken = brokenBounds({ ...BOUNDS, ...change });

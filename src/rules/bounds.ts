@@ -31,12 +31,51 @@ export const BOUNDS = {
   returnPauseMs: 5_000,
   /** An end is written within this time after its `completed_at`. */
   endWithinMs: 5_000,
+  /** The time of a piece of audio: this, and so much for each second of it. The engine may load its model first. */
+  pieceMs: 60_000,
+  piecePerAudioSecondMs: 4_000,
+  /** A transcriber reports so often for which plans it works, */
+  reportPlansEveryMs: 5_000,
+  /** and is believed for this time. */
+  planTrustMs: 15_000,
+
+  // Nodes
+  reportNodeEveryMs: 10_000,
+  /** A node is alive for this time after its report. */
+  nodeAliveMs: 30_000,
+
+  // Keys
+  /** A key that another node revokes, and a session that it ends, is refused within this time. */
+  keyEndsWithinMs: 1_000,
+  /** A caller is looked up again after this time. */
+  callerMaxAgeMs: 900,
+  /** The streams of a key end within this time after it. */
+  streamsEndWithinMs: 2_000,
+  streamKeysPollMs: 500,
+  /** A stream whose client does not read cannot end after its current message: it is destroyed after this time. */
+  streamEndMs: 500,
 
   // Deliveries
   heartbeatMs: 1_000,
   shardLeaseMs: 10_000,
   /** Attempts start for this time after a heartbeat was sent. */
   shardTrustMs: 8_000,
+  /** What is due is read so often. A poll looks back as far as a commit may take. */
+  deliveryPollMs: 1_000,
+  /** A read brings what is due within this time, which waits in memory. */
+  deliveryAheadMs: 1_000,
+  /** A read of one webhook's rows brings what is due within this time. */
+  refillAheadMs: 2_000,
+  /** A row is visible when its transaction commits: a read upon a notification looks back this far. */
+  usualCommitMs: 250,
+  /** All webhooks are searched so often, for deliveries that the reads have missed. */
+  deliverySearchMs: 60_000,
+  /** A delivery that the search finds, due for longer than this, counts as found late. */
+  foundLateMs: 2_000,
+  /** Attempts start with settings of a webhook that are at most this old. */
+  settingsMaxAgeMs: 1_000,
+  /** A read of one webhook's rows brings its settings too, if they would be too old after this time. */
+  settingsRefillMs: 500,
 
   // Streams of accounts
   /** A read begins this time before the horizon of the last one. */
@@ -51,6 +90,8 @@ export const BOUNDS = {
   stopMs: 10_000,
   /** The roles' processes are killed after this time. */
   rolesStopMs: 8_500,
+  /** Connections of requests that have not ended are closed after this time. */
+  requestsStopMs: 6_000,
   /** Jobs, fetches and attempts under way are left to their leases after this time. */
   workStopMs: 8_000,
   /** The embedded database is killed this time after it was asked to stop. */
@@ -101,8 +142,52 @@ const ORDER: { holds: (bounds: Bounds) => boolean; why: string }[] = [
     holds: (ms) => ms.idleInTransactionMs + ms.statementTimeoutMs < ms.lateCommitMs,
   },
   {
+    why: 'a delivery is in memory before it is due: each poll reads as far ahead as the next one comes',
+    holds: (ms) => ms.deliveryPollMs <= ms.deliveryAheadMs,
+  },
+  {
+    why: 'a poll that times out leaves nothing out: the next one looks back over it, and over a usual commit',
+    holds: (ms) => ms.deliveryPollMs + ms.queryTimeoutMs + ms.usualCommitMs < ms.lateCommitMs,
+  },
+  {
+    why: 'a refill brings the rows that a read has brought before and memory has forgotten, also those not due yet',
+    holds: (ms) => ms.deliveryAheadMs < ms.refillAheadMs,
+  },
+  {
+    why: 'what the next poll brings does not count as found late',
+    holds: (ms) => ms.deliveryPollMs < ms.foundLateMs,
+  },
+  {
+    why: 'the search is for what no poll can find',
+    holds: (ms) => ms.lateCommitMs < ms.deliverySearchMs,
+  },
+  {
+    why: 'settings that a refill does not bring are fresh until the next refill',
+    holds: (ms) => ms.settingsRefillMs <= ms.settingsMaxAgeMs,
+  },
+  {
     why: 'three renewals of an idempotency key may fail without its loss',
     holds: (ms) => 3 * ms.renewKeysEveryMs + ms.queryTimeoutMs < ms.keyLeaseMs,
+  },
+  {
+    why: 'two reports of a transcriber may be missing before its plans wait',
+    holds: (ms) => 2 * ms.reportPlansEveryMs + ms.queryTimeoutMs < ms.planTrustMs,
+  },
+  {
+    why: 'a report of a node may be missing while it counts as alive',
+    holds: (ms) => 2 * ms.reportNodeEveryMs + ms.queryTimeoutMs < ms.nodeAliveMs,
+  },
+  {
+    why: 'a revoked key is looked up again before it must be refused',
+    holds: (ms) => ms.callerMaxAgeMs < ms.keyEndsWithinMs,
+  },
+  {
+    why: 'the keys of streams are looked up, and a client that does not read is cut off, before the streams must end',
+    holds: (ms) => ms.streamKeysPollMs + ms.streamEndMs < ms.streamsEndWithinMs,
+  },
+  {
+    why: 'requests that are cut off let the process stop before the roles are killed',
+    holds: (ms) => ms.requestsStopMs < ms.rolesStopMs,
   },
   {
     why: 'work under way is handed back before the roles are killed',

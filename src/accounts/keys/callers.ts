@@ -1,4 +1,5 @@
 import type { Runtime } from '../../db/runtime.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { Caller } from '../account.ts';
 import { type Credential, findCaller } from './caller-store.ts';
 import { type AccountName, noteKeyUse } from './key-store.ts';
@@ -14,8 +15,6 @@ type Entry = {
   owner: AccountName | null;
 };
 
-// A key that another node revokes, and a session that another node ends, must be refused within 1 s.
-const MAX_AGE_MS = 900;
 const MAX_ENTRIES = 10_000;
 
 /**
@@ -63,7 +62,7 @@ export class Callers {
     const startedAtMs = this.#monotonicMs();
     const lookUp = this.#lookUp(credential, owner);
     const caller = lookUp.then((found) => found?.caller ?? null);
-    const entry: Entry = { caller, endsAtMs: startedAtMs + MAX_AGE_MS, owner };
+    const entry: Entry = { caller, endsAtMs: startedAtMs + BOUNDS.callerMaxAgeMs, owner };
     this.#entries.delete(name);
     this.#entries.set(name, entry);
     if (this.#entries.size > MAX_ENTRIES) this.#removeOldest();
@@ -72,7 +71,7 @@ export class Callers {
     };
     lookUp.then((found) => {
       if (!found) return remove();
-      entry.endsAtMs = Math.min(entry.endsAtMs, startedAtMs + (found.expiresInMs ?? MAX_AGE_MS));
+      entry.endsAtMs = Math.min(entry.endsAtMs, startedAtMs + (found.expiresInMs ?? BOUNDS.callerMaxAgeMs));
       entry.owner = found.caller.account;
     }, remove);
     return caller;

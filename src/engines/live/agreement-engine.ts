@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
 import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
@@ -29,8 +30,6 @@ export type AgreementOptions = {
   whileAway?: 'wait' | 'fail';
 };
 
-// As for the pieces of a job.
-const TIMEOUT = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 // The pause after a pass, in lengths of the pass: others need the engine too.
 const PAUSE_FACTOR = 0.5;
 /** Between two tries while the engine is away. */
@@ -195,7 +194,7 @@ class AgreementSegment implements LiveSegmentDecoder {
   }
 
   #optionsFor(piece: Pcm, signal: AbortSignal) {
-    const timeoutMs = TIMEOUT.baseMs + (TIMEOUT.perAudioSecondMs * piece.length) / SAMPLE_RATE;
+    const timeoutMs = BOUNDS.pieceMs + (BOUNDS.piecePerAudioSecondMs * piece.length) / SAMPLE_RATE;
     return { ...this.#decoder.asked, timeoutMs, signal };
   }
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Runtime } from '../../db/runtime.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 
 /** The API key of a stream's request. `sessionId`: null for a request that sent the key itself. */
 export type StreamKey = { shard: number; id: string; accountId: string; sessionId: string | null };
@@ -10,11 +11,6 @@ type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
  * Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended.
  */
 type FindValidKeys = (keys: StreamKey[]) => Promise<StreamKey[]>;
-
-// With the delay below, a stream ends within 2 s of its key.
-const POLL_MS = 500;
-// A stream whose client does not read cannot end after its current message; it is destroyed after this time.
-const END_MS = 500;
 
 /** Ends every stream whose key or session is no longer valid: one query for all streams, twice a second. */
 export class OpenStreams {
@@ -45,7 +41,7 @@ export class OpenStreams {
     const { clock, log } = this.#runtime;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await clock.sleep(POLL_MS, signal);
+      await clock.sleep(BOUNDS.streamKeysPollMs, signal);
       if (this.#open.size === 0 || signal.aborted) continue;
       await this.#endInvalid().catch((error) => log.warn({ err: error }, 'could not check the keys of open streams'));
     }
@@ -61,7 +57,7 @@ export class OpenStreams {
   #end(ended: OpenStream): void {
     this.#open.delete(ended);
     ended.over.abort(new Error('the key of the stream is no longer valid'));
-    void this.#runtime.clock.sleep(END_MS, this.#closing.signal).then(() => ended.stream.destroy());
+    void this.#runtime.clock.sleep(BOUNDS.streamEndMs, this.#closing.signal).then(() => ended.stream.destroy());
   }
 }
 

@@ -14,6 +14,7 @@ import { transcribeSpeech } from '../../engines/evidence/transcribe-speech.ts';
 import { EngineAwayError } from '../../engines/presence/engine-presence.ts';
 import { lookAhead } from '../../platform/look-ahead.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import { SegmentOrder } from '../../rules/channels/segment-order.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
@@ -78,7 +79,7 @@ const TRANSCRIPTION_SHARE = 0.6;
 
 // The slowest engine takes an eighth of the audio's length on one core. Four times the length allows for a machine that
 // is 30 times slower or as overloaded; the base covers an engine that restarts and loads its model first.
-const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
+const PIECE_TIMEOUT: PieceTimeout = { baseMs: BOUNDS.pieceMs, perAudioSecondMs: BOUNDS.piecePerAudioSecondMs };
 
 /**
  * Decodes, splits and transcribes a job's audio, and joins the transcripts. Failures of the audio or the engine are

@@ -1,13 +1,11 @@
 import type { Sql } from '../../db/database.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { Wait, WaitingFor } from '../../rules/jobs/job-state.ts';
 import type { JobKey } from '../store.ts';
 
 /** What a transcriber lacks for the jobs of a plan; null: it can work on them. */
 export type PlanReport = { plan: Plan; waitingFor: WaitingFor | null };
-
-/** Three reports of a transcriber that works. */
-const WORKER_TRUST_SECONDS = 15;
 
 /**
  * Stores what a transcriber can work for. The jobs of a plan wait once no transcriber has reported for 15 s that it
@@ -35,7 +33,7 @@ export async function reportWaits(sql: Sql, worker: string, reports: PlanReport[
       worker,
       reports.map(({ plan }) => plan),
       reports.map(({ waitingFor }) => waitingFor),
-      WORKER_TRUST_SECONDS,
+      BOUNDS.planTrustMs / 1000,
     ],
   });
 }

@@ -28,6 +28,7 @@ import { NodeReports } from '../../operator/node-reports.ts';
 import { VERSION } from '../../platform/installation.ts';
 import { httpMetrics, jobMetrics } from '../../platform/metrics.ts';
 import { Slices } from '../../platform/slices.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { openAccountChanges } from '../../stream/changes.ts';
 import { alertPayloads, eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
@@ -39,9 +40,6 @@ import { openReadiness } from './readiness.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
 const NO_API: Api = { routes: [], operator: [], close: async () => undefined };
-
-// SIGTERM promises an end within 10 s: requests get most of it, the database and the process the rest.
-const CLOSE_GRACE_MS = 6_000;
 
 /** The HTTP server: the API where the node has that role, the operator's surface always. */
 export async function start(context: RoleContext): Promise<RunningRole> {
@@ -103,7 +101,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     async stop() {
       tls?.close();
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
-      await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close(), reports.close()]);
+      await Promise.all([...apps.map((app) => closeServer(app, BOUNDS.requestsStopMs)), api.close(), reports.close()]);
     },
   };
 }

@@ -2,6 +2,7 @@ import { type Absence, EngineError } from '../../engines/engine.ts';
 import { reportEngine } from '../../jobs/api/engine-store.ts';
 import { countQueued, type PlanReport, reportWaits } from '../../jobs/waiting/wait-store.ts';
 import { PLANS, type Plan } from '../../rules/accounts/plan.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { RoleStatus } from '../messages.ts';
 import type { Engines } from './open-engines.ts';
 import type { RoleContext } from './role.ts';
@@ -15,7 +16,6 @@ type About = {
 };
 
 const LOOK_EVERY_MS = 500;
-const REPORT_EVERY_MS = 5_000;
 
 /** Reports whether the engines work: to /readyz, to the metrics, and to all nodes by way of the database. */
 export class EngineReports {
@@ -40,7 +40,7 @@ export class EngineReports {
       const isStorageAway = this.#about.isStorageAway();
       const key =
         isStorageAway + JSON.stringify(PLANS.map((plan) => this.#engines[plan].absence()?.cause.message ?? null));
-      if (key !== reported || clock.now() - reportedAtMs >= REPORT_EVERY_MS) {
+      if (key !== reported || clock.now() - reportedAtMs >= BOUNDS.reportPlansEveryMs) {
         reported = key;
         reportedAtMs = clock.now();
         await this.#report();

@@ -20,8 +20,8 @@ const STARTS_PER_TURN = 50;
 // A delivery that waited longer in memory may have been erased, by a process whose notification was lost.
 const MAX_WAIT_IN_MEMORY_MS = 5_000;
 const READ_AGAIN_MS = 1_000;
-/** While no name can be resolved, each delivery is tried so often. */
-const NAME_SERVERS_AWAY_MS = 2_000;
+// While no name can be resolved, each delivery is tried so often.
+const NAME_SERVERS_AGAIN_MS = 2_000;
 const LOG_NAME_SERVERS_EVERY_MS = 60_000;
 const MIN_POSTPONE_MS = 60_000;
 const MAX_POSTPONE_MS = 3_600_000;
@@ -105,7 +105,7 @@ export class Attempts {
 
   /** Reads what the attempt lacks, and makes it if the delivery still waits and may be sent. */
   async #complete(delivery: WaitingDelivery, known: { epoch: number; body: Buffer | null }): Promise<void> {
-    const { ownership, webhooks, databaseClock, drops } = this.#parts;
+    const { ownership, webhooks, drops } = this.#parts;
     const { epoch } = known;
     const read = await this.#missing.read(delivery, known.body);
     const webhook = webhooks.get(delivery.webhookId);
@@ -113,8 +113,8 @@ export class Attempts {
     const mustWait = this.#isStopping || webhook?.state === 'suspended';
     if (read.kind === 'complete' && isOwned && !mustWait && webhook?.state === 'active')
       return await this.#make({ delivery, epoch, webhook, body: read.body });
-    const isReadAgain = read.kind === 'failed' || (isOwned && mustWait);
-    this.#settle(delivery, isReadAgain ? { ...delivery, nextAtMs: databaseClock.nowMs() + READ_AGAIN_MS } : null);
+    if (read.kind === 'failed' || (isOwned && mustWait)) this.#startAgain(delivery, READ_AGAIN_MS);
+    else this.#settle(delivery, null);
     if (read.kind === 'complete') this.#missing.release(delivery);
     drops.dropIfInactive(webhook);
   }
@@ -153,7 +153,8 @@ export class Attempts {
       });
       // The receiver did not cause the failure of an attempt that this process cut off.
       if (result && (result.succeeded || !this.#isCutOff)) return result;
-      this.#settle(delivery, isErased() ? null : { ...delivery, nextAtMs: databaseClock.nowMs() });
+      if (isErased()) this.#settle(delivery, null);
+      else this.#startAgain(delivery, 0);
       drops.dropIfInactive(webhook());
     } catch (error) {
       await this.#giveUp(attempt, error);
@@ -172,10 +173,11 @@ export class Attempts {
 
   /** The same attempt is made later, under the same ids: it does not count, and the delivery log does not show it. */
   #waitForNameServers(delivery: WaitingDelivery, error: NameServersAwayError): void {
-    const { databaseClock, log, metrics } = this.#parts;
+    const { databaseClock, log, metrics, drops, webhooks } = this.#parts;
     const nowMs = databaseClock.nowMs();
     metrics?.attemptsWithoutNameServers.inc();
-    this.#settle(delivery, { ...delivery, nextAtMs: nowMs + NAME_SERVERS_AWAY_MS });
+    this.#startAgain(delivery, NAME_SERVERS_AGAIN_MS);
+    drops.dropIfInactive(webhooks.get(delivery.webhookId));
     if (nowMs - this.#nameServersLoggedAtMs < LOG_NAME_SERVERS_EVERY_MS) return;
     this.#nameServersLoggedAtMs = nowMs;
     log.error({ err: error }, 'deliveries wait: the name servers of this machine do not answer, see /etc/resolv.conf');
@@ -216,10 +218,20 @@ export class Attempts {
     wake();
   }
 
+  /** @param next  of the row, as it is recorded; null: it is gone, or is read again */
   #settle({ id, shard }: { id: string; shard: number }, next: NextAttempt | null): void {
     const { scheduler, databaseClock, ownership, wake } = this.#parts;
     const retry = next && { attempt: next.attempt, attemptId: next.attemptId, nextAtMs: next.nextAtMs };
     scheduler.settled(id, retry, databaseClock.nowMs());
+    ownership.recorded(shard);
+    wake();
+  }
+
+  /** Nothing was sent and nothing is recorded: the same attempt starts later. */
+  #startAgain({ id, shard }: WaitingDelivery, delayMs: number): void {
+    const { scheduler, databaseClock, ownership, wake } = this.#parts;
+    const nowMs = databaseClock.nowMs();
+    scheduler.postponed(id, nowMs + delayMs, nowMs);
     ownership.recorded(shard);
     wake();
   }

@@ -34,12 +34,17 @@ test('while the name servers do not answer, attempts wait and are neither logged
   });
 
   await until('the attempt to be put off twice', async () => (await postponed()) >= 2);
+  // As after an outage of more than the time that polls look back.
+  await fixture.db.run({ text: "update deliveries set next_at = next_at - interval '30 seconds'" });
+  const before = await postponed();
+  await until('the attempt to be put off twice more', async () => (await postponed()) >= before + 2);
   const [webhook] = await fixture.db.rows({ text: 'select active, consecutive_failures from webhooks' });
   const logged = await fixture.attempts();
   isAway = false;
   await receiver.waitFor(1);
   await deliverer.stop();
 
+  assert.equal((await metrics.deliveriesFoundLate.get()).values[0]!.value, 0);
   assert.deepEqual(webhook, { active: true, consecutive_failures: 0 });
   assert.deepEqual(logged, []);
   assert.equal(receiver.requests[0]!.headers['x-service-attempt'], '1');

@@ -6,19 +6,9 @@ import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import type { DelivererParts } from './deliverer-parts.ts';
 import { findWebhooksDue, type ReadDeliveries, readDue, readDueOfWebhook } from './due-store.ts';
 
-const POLL_MS = 1_000;
 // Gathers notifications that follow each other.
 const MIN_ROUND_MS = 3;
-// Rows that are due soon wait in memory.
-const AHEAD_MS = 1_000;
-// A row is visible when its transaction commits, some time after its time was set. A read upon a notification looks
-// back this far, a poll as far as a commit may take. What commits later still is found by the search of all webhooks.
-const COMMIT_MS = 250;
-const SEARCH_MS = 60_000;
-const FOUND_LATE_MS = 2_000;
 const CONCURRENT_REFILLS = 3;
-// A refill brings settings that would grow too old before the next one.
-const REFILL_INTERVAL_MS = 500;
 
 /**
  * Why the webhooks of a shard are searched: for rows that memory may lack from a time on, or for rows that were missed.
@@ -47,7 +37,7 @@ export class Reader {
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
-    this.#nextSearchMs = parts.monotonicMs() + SEARCH_MS;
+    this.#nextSearchMs = parts.monotonicMs() + BOUNDS.deliverySearchMs;
   }
 
   /** Reads nothing from now on. Resolves when no statement runs any more. */
@@ -113,14 +103,14 @@ export class Reader {
   async #readDue(startedMs: number): Promise<void> {
     const { ownership, databaseClock } = this.#parts;
     const isPoll = startedMs >= this.#nextPollMs;
-    if (isPoll) this.#nextPollMs = startedMs + POLL_MS;
+    if (isPoll) this.#nextPollMs = startedMs + BOUNDS.deliveryPollMs;
     const shards = ownership.openShards().filter((shard) => isPoll || this.#notified.has(shard));
     this.#notified.clear();
     if (shards.length === 0) return;
     const nowMs = databaseClock.nowMs();
-    const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - COMMIT_MS;
+    const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - BOUNDS.usualCommitMs;
     const fromMs = isPoll ? Math.min(readFromMs, nowMs - BOUNDS.lateCommitMs) : readFromMs;
-    const count = await this.#read(shards, { fromMs, untilMs: nowMs + AHEAD_MS });
+    const count = await this.#read(shards, { fromMs, untilMs: nowMs + BOUNDS.deliveryAheadMs });
     for (const shard of shards) this.#readAtMs.set(shard, nowMs);
     if (count < READ_LIMITS.rows) return;
     for (const shard of shards) if (!this.#searches.has(shard)) this.#searches.set(shard, { fromMs });
@@ -144,12 +134,11 @@ export class Reader {
     }
   }
 
-  async #refillOne({ read, shard, webhookId, fromMs, limit, known }: RefillRequest): Promise<void> {
-    const { db, log, scheduler, databaseClock, webhooks, wake } = this.#parts;
-    const untilMs = databaseClock.nowMs() + AHEAD_MS;
+  async #refillOne({ read, shard, webhookId, fromMs, toMs, limit, known }: RefillRequest): Promise<void> {
+    const { db, log, scheduler, webhooks, wake } = this.#parts;
     const hasSettings =
-      webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) && webhooks.get(webhookId)!.state === 'active';
-    const span = { fromMs, untilMs, limit, known, withSettings: !hasSettings };
+      webhooks.isFreshFor(webhookId, BOUNDS.settingsRefillMs) && webhooks.get(webhookId)!.state === 'active';
+    const span = { fromMs, untilMs: toMs, limit, known, withSettings: !hasSettings };
     try {
       const answer = await readDueOfWebhook(db, { shard, webhookId, ...span });
       this.#keep(answer, read);
@@ -174,7 +163,7 @@ export class Reader {
   }
 
   #searchForMissed(startedMs: number): void {
-    this.#nextSearchMs = startedMs + SEARCH_MS;
+    this.#nextSearchMs = startedMs + BOUNDS.deliverySearchMs;
     for (const shard of this.#parts.ownership.openShards()) {
       if (!this.#searches.has(shard)) this.#searches.set(shard, 'missed');
     }
@@ -206,7 +195,7 @@ export class Reader {
   async #searchShard(shard: number, search: Search): Promise<void> {
     const { db, scheduler, databaseClock, metrics, webhooks } = this.#parts;
     const nowMs = databaseClock.nowMs();
-    const untilMs = search === 'missed' ? nowMs - FOUND_LATE_MS : nowMs + AHEAD_MS;
+    const untilMs = search === 'missed' ? nowMs - BOUNDS.foundLateMs : nowMs + BOUNDS.deliveryAheadMs;
     const inactive: WebhookSettings[] = [];
     const read = scheduler.beginRead();
     try {

@@ -1,12 +1,11 @@
 import type { Sql } from '../../db/database.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import { deletedWebhook, readWebhooks, type WaitingDelivery } from './due-store.ts';
 
 type Cached = { settings: WebhookSettings; read: number; readAtMs: number };
 
-// A change is notified. When the notification is lost, deliveries follow the old settings for up to this time.
-const MAX_AGE_MS = 1_000;
 /** More webhooks than one read brings: what a read has just brought is not forgotten before it is used. */
 const MAX_CACHED = 20_000;
 
@@ -36,7 +35,7 @@ export class WebhookCache {
   /** Whether attempts may still start with the settings after this time. */
   isFreshFor(id: string, ms: number): boolean {
     const cached = this.#cached.get(id);
-    return cached !== undefined && this.#monotonicMs() - cached.readAtMs + ms <= MAX_AGE_MS;
+    return cached !== undefined && this.#monotonicMs() - cached.readAtMs + ms <= BOUNDS.settingsMaxAgeMs;
   }
 
   /** Gives the scheduler the settings that were read last: it has none of a webhook without deliveries in memory. */

@@ -1,3 +1,5 @@
+import { BOUNDS } from '../../rules/bounds.ts';
+
 export type StartLimits = {
   /** Attempts of one webhook in flight. */
   inFlightPerWebhook: number;
@@ -14,7 +16,7 @@ export type SchedulerLimits = StartLimits & {
   total: number;
   /** Waiting entries of one webhook; fewer when memory is short. */
   perWebhook: number;
-  /** A retry that is due within this time waits in memory. At most the time that the reader looks ahead. */
+  /** A retry that is due within this time waits in memory. */
   aheadMs: number;
 };
 
@@ -26,7 +28,7 @@ export const LIMITS: SchedulerLimits = {
   total: 20_000,
   // Eight times what may be in flight: a refill costs as much as 20 of its rows, and takes less time than the rest.
   perWebhook: 128,
-  aheadMs: 1_000,
+  aheadMs: BOUNDS.deliveryAheadMs,
   inFlightPerWebhook: 16,
   // Each TLS socket that hangs takes about 100 KB of memory.
   inFlight: 8_192,

@@ -195,7 +195,12 @@ class Model {
       return;
     }
     assert.equal(row.attemptId, started.attemptId, `${id} was started from an answer that was too old`);
-    if (this.#random.next() < 0.6) {
+    const luck = this.#random.next();
+    if (luck < 0.15) {
+      this.#postponeLater(id);
+      return;
+    }
+    if (luck < 0.65) {
       this.#rows.delete(id);
       this.#covered.delete(id);
       this.#settleLater(id, null);
@@ -216,6 +221,18 @@ class Model {
       this.#scheduler.settled(id, retry, this.#nowMs);
       const waits = retry && row?.attemptId === retry.attemptId && retry.nextAtMs <= this.#nowMs + 1_000;
       if (waits && this.#owned.has(row.shard) && this.#active.get(row.webhookId)) this.#covered.add(id);
+    });
+  }
+
+  /** Nothing was sent or recorded: the row stays as it was, and must not be lost. */
+  #postponeLater(id: string): void {
+    const startAtMs = this.#nowMs + this.#random.pick([0, 300, 3_000]);
+    this.#unsettled.push(() => {
+      const isDropped = !this.#rows.has(id);
+      const { isLost } = this.#started.get(id)!;
+      this.#started.delete(id);
+      this.#scheduler.postponed(id, startAtMs, this.#nowMs);
+      if (!isLost && !isDropped) this.#covered.add(id);
     });
   }
 

@@ -18,13 +18,6 @@ export type RefillRequest = {
   known: string[];
 };
 
-// A row that was committed late may be due before rows that were read earlier. Each refill of a recent range looks back
-// a little, and one per second looks back as far as the reader does.
-const LOOK_BACK_MS = 250;
-const LOOK_BACK_INTERVAL_MS = 1_000;
-// Rows that are due soon may have been forgotten too, so a refill looks further ahead than the reader.
-const LOOK_AHEAD_MS = 2_000;
-
 /**
  * The webhooks of which memory does not hold all rows. Each has a cursor: the rows from there on are read again, a few
  * at a time, whenever it runs low.
@@ -117,7 +110,7 @@ export class Refills<E extends Entry> {
       webhookId: webhook.id,
       shard: webhook.shard,
       fromMs: lookBack(spill, nowMs),
-      toMs: nowMs + LOOK_AHEAD_MS,
+      toMs: nowMs + BOUNDS.refillAheadMs,
       limit,
       known: webhook.ids(),
     };
@@ -150,10 +143,14 @@ export class Refills<E extends Entry> {
   }
 }
 
-/** Where a refill begins: 1 ms before the cursor, whose fractions may be rounded, or earlier. */
+/**
+ * Where a refill begins: 1 ms before the cursor, whose fractions may be rounded, or earlier. A row that was committed
+ * late may be due before rows that were read earlier: each refill of a recent range looks back a little, and as many as
+ * the reader polls look back as far as a poll.
+ */
 function lookBack(spill: Spill, nowMs: number): number {
-  const isLong = Math.abs(nowMs - spill.lookedBackAtMs) >= LOOK_BACK_INTERVAL_MS;
-  const backMs = spill.fromMs - (isLong ? BOUNDS.lateCommitMs : LOOK_BACK_MS);
+  const isLong = Math.abs(nowMs - spill.lookedBackAtMs) >= BOUNDS.deliveryPollMs;
+  const backMs = spill.fromMs - (isLong ? BOUNDS.lateCommitMs : BOUNDS.usualCommitMs);
   if (isLong) spill.lookedBackAtMs = nowMs;
   return Math.min(spill.fromMs - 1, Math.max(backMs, nowMs - BOUNDS.lateCommitMs));
 }

@@ -176,6 +176,49 @@ test('a retry that is due soon waits in memory, a later one does not', () => {
   assert.equal(scheduler.next(NOW_MS + 900)?.attemptId, 'b');
 });
 
+test('a delivery whose start is put off waits in memory, however long its row has been due and its start is away', () => {
+  const { scheduler, offer, startAll } = newScheduler();
+  offer('w1', { id: 'd', nextAtMs: NOW_MS - 60_000 });
+  startAll();
+
+  scheduler.postponed('d', NOW_MS + 5_000, NOW_MS);
+
+  assert.equal(scheduler.next(NOW_MS + 4_999), null);
+  assert.equal(scheduler.next(NOW_MS + 5_000)?.id, 'd');
+});
+
+test('a delivery whose start is put off while memory is full is read again by the time of its row', () => {
+  const { scheduler, offer, startAll } = newScheduler({ perWebhook: 1 });
+  offer('w1', { id: 'old', nextAtMs: NOW_MS - 60_000 });
+  startAll();
+  offer('w1', { id: 'new', nextAtMs: NOW_MS });
+
+  scheduler.postponed('old', NOW_MS + 2_000, NOW_MS);
+  startAll();
+  const [refill] = scheduler.refills(1, NOW_MS);
+
+  assert.ok(refill!.fromMs < NOW_MS - 60_000);
+});
+
+test('a delivery whose start is put off while its account is suspended is read again when it is resumed', () => {
+  const { scheduler, offer, startAll } = newScheduler();
+  offer('w1', { id: 'd', nextAtMs: NOW_MS - 60_000 });
+  startAll();
+  const set = (state: 'active' | 'suspended') => {
+    const read = scheduler.beginRead();
+    scheduler.setWebhook({ id: 'w1', shard: 0, ...HEALTHY, state }, read);
+    scheduler.endRead(read);
+  };
+  set('suspended');
+  scheduler.postponed('d', NOW_MS + 1_000, NOW_MS);
+  const before = scheduler.refills(1, NOW_MS);
+  set('active');
+  const [refill] = scheduler.refills(1, NOW_MS);
+
+  assert.deepEqual(before, []);
+  assert.ok(refill!.fromMs < NOW_MS - 60_000);
+});
+
 test('what waits for an inactive webhook never starts, and is read again when it is active', () => {
   const { scheduler, offer, startAll } = newScheduler();
   offer('w1');

@@ -22,7 +22,8 @@ const WAITING_SHARE = 0.75;
  * not owned is in memory, settled, or covered by a cursor.
  *
  * Life of an entry: `offer` or `refilled`, then `next` returns it, `sent` when its request is sent, `answered` when
- * that has ended, `settled` when its result is recorded. Each takes constant or logarithmic time.
+ * that has ended, `settled` when its result is recorded, or `postponed` when there is none. Each takes constant or
+ * logarithmic time.
  *
  * Reads: `beginRead` before each statement that reads deliveries is sent, `endRead` when its answer is processed or it
  * has failed. Rows of a read that began before an entry was settled are refused as stale.
@@ -173,27 +174,26 @@ export class Scheduler<E extends Entry = Entry> {
   }
 
   /**
-   * The end of a started delivery. Without a retry its row is gone. With one, the row has these new values; it waits in
-   * memory when it is due soon. When the record was refused although the shard is owned: no retry, then `spill`.
+   * The end of a started delivery that is recorded. Without a retry its row is gone. With one, the row has these new
+   * values; it waits in memory when it is due soon, and otherwise the reader finds it when it is. When the record was
+   * refused although the shard is owned: no retry, then `spill`.
    */
   settled(id: string, retry: Pick<Entry, 'attempt' | 'attemptId' | 'nextAtMs'> | null, nowMs: number): void {
-    const item = this.#items.get(id);
-    if (!item || item.state === 'waiting') return;
-    this.answered(id, nowMs);
-    const { entry } = item;
-    const webhook = this.#webhooks.get(entry.webhookId)!;
-    this.#items.delete(id);
-    this.#unsettled--;
-    webhook.settle(item);
-    this.#reads.bury(id, this.#reads.last);
-    const waits = retry && webhook.state === 'active' && retry.nextAtMs <= nowMs + this.#limits.aheadMs;
-    const isOwned = this.#shards.isOwned(entry.shard);
-    // When the shard was lost meanwhile, another owner may have changed the row.
-    if (isOwned && !this.#shards.isOwnedSince(entry.shard, item.read))
-      this.#refills.spill(webhook, Number.NEGATIVE_INFINITY);
-    else if (isOwned && waits) this.#admit(webhook, newItem({ ...entry, ...retry }, item.read));
-    this.#update(webhook);
-    this.#shards.settled(entry.shard);
+    this.#end(id, nowMs, (webhook, { entry, read }) => {
+      const waits = retry && webhook.state === 'active' && retry.nextAtMs <= nowMs + this.#limits.aheadMs;
+      if (waits) this.#admit(webhook, newItem({ ...entry, ...retry }, read));
+    });
+  }
+
+  /**
+   * The end of a started delivery without anything to record: its row is as it was, and it starts again at a later
+   * time. It is never forgotten: no read would find its row, which was due before.
+   */
+  postponed(id: string, startAtMs: number, nowMs: number): void {
+    this.#end(id, nowMs, (webhook, { entry, read }) => {
+      if (webhook.state === 'active') this.#admit(webhook, newItem(entry, read, startAtMs));
+      else this.#refills.spill(webhook, entry.nextAtMs);
+    });
   }
 
   /**
@@ -275,6 +275,25 @@ export class Scheduler<E extends Entry = Entry> {
       webhooks: this.#webhooks.size,
       spilled: this.#refills.spilled,
     };
+  }
+
+  /** @param keep  called if the row can only have been changed by this process */
+  #end(id: string, nowMs: number, keep: (webhook: WebhookQueue<E>, item: Item<E>) => void): void {
+    const item = this.#items.get(id);
+    if (!item || item.state === 'waiting') return;
+    this.answered(id, nowMs);
+    const { shard, webhookId } = item.entry;
+    const webhook = this.#webhooks.get(webhookId)!;
+    this.#items.delete(id);
+    this.#unsettled--;
+    webhook.settle(item);
+    this.#reads.bury(id, this.#reads.last);
+    const isOwned = this.#shards.isOwned(shard);
+    // When the shard was lost meanwhile, another owner may have changed the row.
+    if (isOwned && !this.#shards.isOwnedSince(shard, item.read)) this.#refills.spill(webhook, Number.NEGATIVE_INFINITY);
+    else if (isOwned) keep(webhook, item);
+    this.#update(webhook);
+    this.#shards.settled(shard);
   }
 
   #refusal({ id, shard, webhookId, eventId }: Pick<Entry, 'id' | 'shard' | 'webhookId' | 'eventId'>, read: number) {

@@ -11,6 +11,7 @@ export type Entry = {
   attempt: number;
   /** The fence of the row: a record of the attempt succeeds only while the row has this id. */
   attemptId: string;
+  /** When the row is due. */
   nextAtMs: number;
 };
 
@@ -24,6 +25,8 @@ export type Offer = 'taken' | 'known' | 'spilled' | 'stale' | 'inactive' | 'not_
 /** An entry in memory. */
 export type Item<E extends Entry> = {
   entry: E;
+  /** It starts then at the earliest: when the row is due, or later where the start was put off. */
+  startAtMs: number;
   /** Waiting: may be started, or forgotten and read again. Sent: no answer yet. Answered: to be recorded. */
   state: 'waiting' | 'sent' | 'answered';
   /** The read that brought it. */
@@ -36,8 +39,8 @@ export type Item<E extends Entry> = {
   request: SentRequest | null;
 };
 
-export function newItem<E extends Entry>(entry: E, read: number): Item<E> {
-  return { entry, state: 'waiting', read, isDegraded: false, isUnsent: false, request: null };
+export function newItem<E extends Entry>(entry: E, read: number, startAtMs = entry.nextAtMs): Item<E> {
+  return { entry, startAtMs, state: 'waiting', read, isDegraded: false, isUnsent: false, request: null };
 }
 
 /** The rows of a webhook that memory does not hold. */
@@ -88,7 +91,7 @@ export class WebhookQueue<E extends Entry> {
     return this.waiting === 0 && this.unsettled.length === 0 && this.spill === null;
   }
 
-  /** When the first of what waits is due. */
+  /** When the first of what waits may start. */
   get dueAtMs(): number {
     return Math.min(dueAt(this.#firsts[0]), dueAt(this.#retries[0]));
   }
@@ -141,10 +144,11 @@ export class WebhookQueue<E extends Entry> {
 }
 
 function dueAt(item: Item<Entry> | undefined): number {
-  return item ? item.entry.nextAtMs : Number.POSITIVE_INFINITY;
+  return item ? item.startAtMs : Number.POSITIVE_INFINITY;
 }
 
-/** Whether the first is due before the second; by id when both are due at the same time. */
-export function isBefore({ entry: first }: Item<Entry>, { entry: second }: Item<Entry>): boolean {
-  return first.nextAtMs < second.nextAtMs || (first.nextAtMs === second.nextAtMs && first.id < second.id);
+/** Whether the first starts before the second; by id when both start at the same time. */
+export function isBefore(first: Item<Entry>, second: Item<Entry>): boolean {
+  if (first.startAtMs !== second.startAtMs) return first.startAtMs < second.startAtMs;
+  return first.entry.id < second.entry.id;
 }
