@@ -8,14 +8,6 @@ export class AudioError extends Error {
   }
 }
 
-/** The file was removed, or cut off by a power failure. */
-export class AudioGoneError extends Error {
-  constructor(options?: ErrorOptions) {
-    super('The audio is no longer there.', options);
-    this.name = 'AudioGoneError';
-  }
-}
-
 /** The error for audio over the limit, with the same message in the probe and in the decoder. */
 export function tooLong(maxAudioSeconds: number): AudioError {
   return new AudioError(`The audio is longer than the limit of ${maxAudioSeconds} seconds. Send it in parts.`);

@@ -4,11 +4,11 @@ import test from 'node:test';
 import { openTestFolder, stereoWav } from '../../test/fixtures/audio/test-audio.ts';
 import { wavOf } from '../../test/fixtures/audio/wav.ts';
 import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
-import { AudioGoneError } from './audio-error.ts';
 import { FileStart } from './file-start.ts';
 import { decodePcm } from './media/decode.ts';
 import { probeStart } from './media/probe.ts';
 import { findPlainWav } from './plain-wav.ts';
+import { AudioGoneError } from './storage/storage.ts';
 
 const PCM = Int16Array.from({ length: 40_001 }, (_, at) => ((at * 7919) % 65_536) - 32_768);
 const HEADER_BYTES = 44;

@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  open as openWithCallback,
-  readSync,
-  read as readWithCallback,
-} from 'node:fs';
-import { promisify } from 'node:util';
 import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
-import { AudioGoneError } from './audio-error.ts';
+import { type OpenAudio, openAudio } from './storage/open-audio.ts';
+import { AudioGoneError } from './storage/storage.ts';
 
 /** The byte range of the samples in a file. */
 export type PlainWav = { offset: number; length: number };
@@ -21,11 +12,6 @@ export type PlainWav = { offset: number; length: number };
  *                       thread of the pool for the opening and for the reading takes 0.5 ms.
  */
 export type ReadOptions = { sizeBytes?: number; isInMemory?: boolean };
-
-// File handles close and look at the file in a thread of the pool.
-// Neither waits for the disk after the file was opened.
-const open = promisify(openWithCallback);
-const read = promisify(readWithCallback);
 
 /** The bytes from a file's start that `findPlainWav` reads; ffmpeg reads files with a longer header. */
 export const HEADER_MAX_BYTES = 4096;
@@ -58,61 +44,36 @@ export function plainSeconds({ length }: PlainWav): number {
 /**
  * The samples of a plain WAV file in chunks, read only as fast as they are consumed; null for every other file. Iterate
  * the chunks: that closes the file.
- * @throws AudioGoneError  when a part of the file is missing
- * @throws Error  with the code ENOENT when there is no file
+ * @throws AudioGoneError  when there is no file, or a part of it is missing
+ * @throws StorageAwayError  when the file cannot be read
  */
 export async function openPlainWav(
   path: string,
   { sizeBytes = 0, isInMemory = false }: ReadOptions = {},
 ): Promise<AsyncIterable<Pcm> | null> {
-  // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-  const file = isInMemory ? openSync(path, flags) : await open(path, flags);
+  const file = await openAudio(path, { isInMemory });
   let chunks: AsyncIterable<Pcm> | null = null;
   try {
-    const stats = fstatSync(file);
-    if (!stats.isFile()) return null;
-    if (stats.size < sizeBytes) throw new AudioGoneError();
-    const startBytes = Math.min(stats.size, BLOCK_BYTES);
-    const start = isInMemory ? readStart(file, startBytes) : await readBlock(file, 0, startBytes);
-    const plain = findPlainWav(start, stats.size);
+    if (!file.isFile) return null;
+    if (file.sizeBytes < sizeBytes) throw new AudioGoneError();
+    const start = await file.read(0, Math.min(file.sizeBytes, BLOCK_BYTES), { isInMemory });
+    const plain = findPlainWav(start, file.sizeBytes);
     if (plain !== null) chunks = readSamples(file, start, plain);
     return chunks;
   } finally {
-    if (chunks === null) closeSync(file);
+    if (chunks === null) file[Symbol.dispose]();
   }
 }
 
-async function* readSamples(file: number, start: Buffer, { offset, length }: PlainWav): AsyncGenerator<Pcm> {
-  try {
-    const end = offset + length;
-    let block = start.subarray(offset, end);
-    for (let at = offset; block.length > 0; ) {
-      yield samplesIn(block);
-      at += block.length;
-      block = await readBlock(file, at, Math.min(end - at, BLOCK_BYTES));
-    }
-  } finally {
-    closeSync(file);
+async function* readSamples(opened: OpenAudio, start: Buffer, { offset, length }: PlainWav): AsyncGenerator<Pcm> {
+  using file = opened;
+  const end = offset + length;
+  let block = start.subarray(offset, end);
+  for (let at = offset; block.length > 0; ) {
+    yield samplesIn(block);
+    at += block.length;
+    block = await file.read(at, Math.min(end - at, BLOCK_BYTES));
   }
-}
-
-/** At most `bytes` bytes from the start of the file; fewer where it is shorter. */
-function readStart(file: number, bytes: number): Buffer {
-  const start = Buffer.allocUnsafeSlow(bytes);
-  return start.subarray(0, readSync(file, start, 0, bytes, 0));
-}
-
-/** `bytes` bytes, in memory that nothing else uses; fewer at the end of the file. */
-async function readBlock(file: number, position: number, bytes: number): Promise<Buffer> {
-  const block = Buffer.allocUnsafeSlow(bytes);
-  let filled = 0;
-  while (filled < bytes) {
-    const { bytesRead } = await read(file, block, filled, bytes - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return block.subarray(0, filled);
 }
 
 /** The samples start at an even offset, as all chunks of a RIFF file do. */

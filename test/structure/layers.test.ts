@@ -114,6 +114,17 @@ test('rules/ does no I/O and reads neither clock nor random numbers', () => {
   );
 });
 
+test('stored audio is opened in audio/storage/ only, where errors of the file system become those of the storage', () => {
+  // bubblewrap's options look at the system's files; a recording has a descriptor of the storage.
+  const others = /^src\/audio\/(storage\/|sandbox\/sandbox-root\.ts$)/;
+  const edges = edgesOf(sources.filter(({ file }) => /^src\/(audio|jobs|live|operator)\//.test(file)));
+
+  assert.deepEqual(
+    edges.filter(({ file, from }) => /^(node:)?fs(\/|$)/.test(from) && !others.test(file)),
+    [{ file: 'src/jobs/speakers/recording.ts', from: 'node:fs/promises' }],
+  );
+});
+
 test('SQL stands in store files and db/ only', () => {
   const wrong = sources.filter((source) => !isStore(source) && !source.file.startsWith('src/db/'));
 

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { channelsWav, openTestFolder, silenceWav, type TestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { isCutOff } from './cut-off.ts';
+import { isCutOff, readStatedLength } from './cut-off.ts';
 import { decodePcm } from './decode.ts';
 import { probeAudio } from './probe.ts';
 
@@ -17,7 +17,7 @@ const NOISE = Int16Array.from({ length: SECONDS * SAMPLE_RATE }, (_, at) => ((at
 async function isFoundCut(file: string, isInMemory = false): Promise<boolean> {
   let samples = 0;
   for await (const chunk of decodePcm(file, options)) samples += chunk.length;
-  return await isCutOff(file, { decodedSeconds: samples / SAMPLE_RATE, isInMemory });
+  return isCutOff(await readStatedLength(file, { isInMemory }), samples / SAMPLE_RATE);
 }
 
 /** The file without its end, of which this share is left. */

@@ -1,12 +1,13 @@
-import { closeSync, fstatSync, openSync, open as openWithCallback, readSync, read as readWithCallback } from 'node:fs';
-import { promisify } from 'node:util';
+import { type OpenAudio, openAudio } from '../storage/open-audio.ts';
 import { flacSeconds, hasText, statedBytes, tagBytes } from './stated-size.ts';
 
-const open = promisify(openWithCallback);
-const read = promisify(readWithCallback);
-
-/** `read` gives fewer bytes at the end of the file. */
 type MediaFile = { sizeBytes: number; read(at: number, bytes: number): Promise<Buffer> };
+
+/**
+ * The length that a container states: in seconds, or in bytes of the file as a share of those that are there. 0 seconds
+ * where it states nothing.
+ */
+export type StatedLength = { seconds: number } | { share: number };
 
 /** Less than either is what encoders and tag editors are off by. */
 const MISSING_MIN = { seconds: 1, share: 0.02 };
@@ -18,18 +19,23 @@ const BOXES_MAX = 100;
 const FIRST_BOXES = ['ftyp', 'moov', 'mdat', 'wide'];
 
 /**
- * Whether a file lacks its end: its container states at least 1 s and 2 % more than it holds. Most state their size in
- * bytes, which is compared with the file's: the decoded length may be shorter for gaps and edits. FLAC states its
- * samples. Ogg states nothing, but a file that ends within a page was cut off.
- * @param isInMemory  as for `openPlainWav`
+ * What the container of a file states about its length. Most state their size in bytes, FLAC its samples. Ogg states
+ * nothing, but a file that ends within a page was cut off: its length is infinite.
+ * @param from  as for `openAudio`
+ * @throws AudioGoneError, StorageAwayError  as `openAudio`
  */
-export async function isCutOff(
-  path: string,
-  { decodedSeconds, isInMemory }: { decodedSeconds: number; isInMemory: boolean },
-): Promise<boolean> {
-  using file = await openMedia(path, isInMemory);
-  const missing = (await statedSeconds(file, decodedSeconds)) - decodedSeconds;
-  return missing > Math.max(MISSING_MIN.seconds, MISSING_MIN.share * decodedSeconds);
+export async function readStatedLength(path: string, from: { isInMemory: boolean }): Promise<StatedLength> {
+  using file = await openAudio(path, from);
+  return await statedLength(mediaFile(file, from));
+}
+
+/**
+ * Whether a file lacks its end: its container states at least 1 s and 2 % more than it holds. A size in bytes is
+ * compared with the file's, and not with what was decoded: that may be shorter for gaps and edits.
+ */
+export function isCutOff(stated: StatedLength, decodedSeconds: number): boolean {
+  const statedSeconds = 'share' in stated ? stated.share * decodedSeconds : stated.seconds;
+  return statedSeconds - decodedSeconds > Math.max(MISSING_MIN.seconds, MISSING_MIN.share * decodedSeconds);
 }
 
 /**
@@ -37,36 +43,23 @@ export async function isCutOff(
  * its index, or the index's end, without which nothing can be decoded.
  */
 export async function lacksIndex(path: string): Promise<boolean> {
-  using file = await openMedia(path, false);
+  using file = await openAudio(path);
   const boxes = await readBoxes(file);
   return boxes !== null && (!boxes.hasIndex || boxes.endsAt > file.sizeBytes);
 }
 
-async function openMedia(path: string, isInMemory: boolean): Promise<MediaFile & Disposable> {
-  const file = isInMemory ? openSync(path, 'r') : await open(path, 'r');
-  return {
-    sizeBytes: fstatSync(file).size,
-    async read(at, bytes) {
-      const buffer = Buffer.allocUnsafeSlow(bytes);
-      if (isInMemory) return buffer.subarray(0, readSync(file, buffer, 0, bytes, at));
-      return buffer.subarray(0, (await read(file, buffer, 0, bytes, at)).bytesRead);
-    },
-    [Symbol.dispose]: () => closeSync(file),
-  };
+function mediaFile(file: OpenAudio, from: { isInMemory: boolean }): MediaFile {
+  return { sizeBytes: file.sizeBytes, read: (at, bytes) => file.read(at, bytes, from) };
 }
 
-/**
- * 0 where the container states nothing. A size in bytes is taken for a length by what was decoded of those that are
- * there.
- */
-async function statedSeconds(file: MediaFile, decodedSeconds: number): Promise<number> {
+async function statedLength(file: MediaFile): Promise<StatedLength> {
   const head = await file.read(0, START_BYTES);
   const startsAt = tagBytes(head);
   const start = startsAt === 0 ? head : await file.read(startsAt, START_BYTES);
-  if (hasText(start, 0, 'fLaC')) return flacSeconds(start);
-  if (hasText(start, 0, 'OggS')) return (await endsWithinPage(file)) ? Number.POSITIVE_INFINITY : 0;
+  if (hasText(start, 0, 'fLaC')) return { seconds: flacSeconds(start) };
+  if (hasText(start, 0, 'OggS')) return { seconds: (await endsWithinPage(file)) ? Number.POSITIVE_INFINITY : 0 };
   const bytes = statedBytes(start) ?? (await readBoxes(file))?.endsAt ?? 0;
-  return (decodedSeconds * bytes) / (file.sizeBytes - startsAt);
+  return { share: bytes / (file.sizeBytes - startsAt) };
 }
 
 async function endsWithinPage(file: MediaFile): Promise<boolean> {

@@ -7,7 +7,8 @@ import { randomFrom } from '../../../test/fixtures/random.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError, AudioGoneError } from '../audio-error.ts';
+import { AudioError } from '../audio-error.ts';
+import { AudioGoneError } from '../storage/storage.ts';
 import { decodePcm } from './decode.ts';
 import { decodeChannels } from './decode-channels.ts';
 

@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError, AudioGoneError, noSound, tooLong } from '../audio-error.ts';
+import { AudioError, noSound, tooLong } from '../audio-error.ts';
 import { openPlainWav, type ReadOptions } from '../plain-wav.ts';
 import { openSandboxed, type SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { openAudio } from '../storage/open-audio.ts';
+import { AudioGoneError } from '../storage/storage.ts';
 import { type Frames, fillHoles } from './fill-holes.ts';
 import { StereoMixer } from './mix-stereo.ts';
 import type { AudioOptions } from './probe.ts';
@@ -29,10 +30,11 @@ export type DecodeOptions = AudioOptions & ReadOptions & { stallMaxMs?: number; 
  * The limit applies to the decoded samples, whatever the header claims.
  * @throws AudioError  when nothing can be decoded, or the audio is longer than the limit
  * @throws AudioGoneError  when there is no file, or only a part of it
+ * @throws StorageAwayError  when the file cannot be read
  */
 export async function* decodePcm(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
   const { maxAudioSeconds, signal, track = 0 } = options;
-  const plain = track === 0 ? await openPlainWav(path, options).catch(rethrowGone) : null;
+  const plain = track === 0 ? await openPlainWav(path, options) : null;
   let samples = 0;
   for await (const pcm of plain ?? mixed(decodeSandboxed(path, ONE_OR_TWO_CHANNELS, options))) {
     signal?.throwIfAborted();
@@ -60,14 +62,14 @@ export async function* decodeSandboxed(
   options: DecodeOptions,
 ): AsyncGenerator<Frames> {
   const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS, track = 0, sizeBytes = 0 } = options;
-  if ((await stat(path).catch(rethrowGone)).size < sizeBytes) throw new AudioGoneError();
+  await requireWhole(path, sizeBytes);
   const sandboxed = await openSandboxed('ffmpeg', decodeArguments(track, filter), {
     tools,
     input: path,
     signal,
     memoryMaxBytes: MEMORY_MAX_BYTES,
     cpuMaxSeconds: Math.ceil(CPU_SECONDS.base + maxAudioSeconds * CPU_SECONDS.perAudioSecond),
-  }).catch(rethrowGone);
+  });
   try {
     let samples = 0;
     const blocks = readBlocks(withStallLimit(sandboxed, stallMaxMs));
@@ -85,8 +87,9 @@ export async function* decodeSandboxed(
   }
 }
 
-function rethrowGone(cause: NodeJS.ErrnoException): never {
-  throw cause.code === 'ENOENT' ? new AudioGoneError({ cause }) : cause;
+async function requireWhole(path: string, sizeBytes: number): Promise<void> {
+  using file = await openAudio(path);
+  if (file.sizeBytes < sizeBytes) throw new AudioGoneError();
 }
 
 function decodeArguments(track: number, filter: string | null): string[] {

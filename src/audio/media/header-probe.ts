@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { entryPoint } from '../../platform/installation.ts';
 import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
+import { openAudio } from '../storage/open-audio.ts';
 
 /** The short name of a file's format, and the length and form of its only audio track, as its headers state them. */
 export type MediaHeader = { format: string; seconds: number; track: AudioTrack };
@@ -75,11 +75,16 @@ export function openHeaderProbe({ module = entryPoint('header-probe-thread'), ma
   }
 
   return async (media) => {
-    const sizeBytes = 'path' in media ? (await stat(media.path)).size : media.bytes.length;
+    const sizeBytes = 'path' in media ? await sizeOf(media.path) : media.bytes.length;
     if (sizeBytes === 0 || sizeBytes > MAX_BYTES || queue.length >= MAX_WAITING) return null;
     return await new Promise((respond) => {
       queue.push({ media, respond });
       if (queue.length === 1) readFirst();
     });
   };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  using file = await openAudio(path);
+  return file.sizeBytes;
 }

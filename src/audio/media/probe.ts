@@ -1,4 +1,3 @@
-import { open, stat } from 'node:fs/promises';
 import type { ToolPaths } from '../../platform/tools.ts';
 import {
   type AudioTrack,
@@ -14,6 +13,8 @@ import type { FileStart } from '../file-start.ts';
 import { findPlainWav, HEADER_MAX_BYTES, plainSeconds, readWavHeader } from '../plain-wav.ts';
 import { runSandboxed, type SandboxBounds } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { openAudio } from '../storage/open-audio.ts';
+import { AudioGoneError, StorageAwayError } from '../storage/storage.ts';
 import { lacksIndex } from './cut-off.ts';
 import { audioTracks, claimedSeconds, formatName, type ProbedFile, reasonToRefuse } from './ffprobe-answer.ts';
 import { openHeaderProbe, type ProbedMedia } from './header-probe.ts';
@@ -71,13 +72,18 @@ export async function probeStart(start: FileStart, options: ProbeOptions): Promi
  * not from this. ffprobe and ffmpeg run, in the sandbox, only for files that the header probe cannot read.
  * @param path   made by this service, never by a client
  * @param limit  bounds how many programs run at once; no bound unless given
+ * @throws StorageAwayError  when the file, which was stored just now, cannot be read or is not there
  */
 export async function probeAudio(
   path: string,
   options: AudioOptions & ProbeOptions,
   limit: Limit = (work) => work(),
 ): Promise<ProbeResult> {
-  return (await probeHeaders({ path }, options)) ?? (await limit(() => probeByPrograms(path, options)));
+  try {
+    return (await probeHeaders({ path }, options)) ?? (await limit(() => probeByPrograms(path, options)));
+  } catch (cause) {
+    throw cause instanceof AudioGoneError ? new StorageAwayError(cause) : cause;
+  }
 }
 
 /**
@@ -115,7 +121,8 @@ async function probeByPrograms(path: string, options: AudioOptions & ProbeOption
   const index = trackIndex(tracks, options.track ?? null) ?? 0;
   const reason = reasonToRefuse(file, index);
   if (reason !== null) return refused(reason);
-  const { size: sizeBytes } = await stat(path);
+  using stored = await openAudio(path);
+  const { sizeBytes } = stored;
   const seconds =
     claimedSeconds(file, index, sizeBytes) ??
     (await walkPackets(index, bounds())) ??
@@ -152,9 +159,8 @@ function refused(message: string): Extract<ProbeResult, { kind: 'refused' }> {
 }
 
 async function readStart(path: string): Promise<Uint8Array> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(HEADER_MAX_BYTES), position: 0 });
-  return buffer.subarray(0, bytesRead);
+  using file = await openAudio(path);
+  return await file.read(0, HEADER_MAX_BYTES);
 }
 
 type RunBounds = SandboxBounds & { wallMs: number; stdoutMaxBytes: number };

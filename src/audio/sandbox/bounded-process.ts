@@ -1,7 +1,6 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { findProgram, type ToolPaths } from '../../platform/tools.ts';
+import { type OpenAudio, openAudio } from '../storage/open-audio.ts';
 import { sandboxOfThisProcess } from './sandbox.ts';
 import { type SandboxExit, type Sandboxed, spawnSandboxed } from './sandbox-process.ts';
 
@@ -18,7 +17,10 @@ export type SandboxBounds = {
 /** A running decoder of an untrusted file. */
 export type SandboxedProcess = {
   stdout: Readable;
-  /** @throws Error  when the program could not be started */
+  /**
+   * @throws Error  when the program could not be started
+   * @throws AudioGoneError, StorageAwayError  when that is because of its input
+   */
   ended: Promise<SandboxExit>;
   /** Kills the program; `stdout` ends after the data already read. */
   kill(): void;
@@ -33,6 +35,7 @@ const STDERR_MAX_CHARS = 2000;
 /**
  * Starts a program that reads an untrusted file in the sandbox of this process (sandbox.ts).
  * @throws Error  that names the package to install, when the program is missing; the signal's reason
+ * @throws AudioGoneError, StorageAwayError  when the input cannot be opened
  */
 export async function openSandboxed(
   program: SandboxedProgram,
@@ -43,23 +46,33 @@ export async function openSandboxed(
   const found = findProgram(tools, program);
   if (found === null) throw new Error(`${program} is not installed. Type: apt-get install ffmpeg`);
   const { kind } = await sandboxOfThisProcess(tools);
-  await using file = bounds.input === undefined ? null : await openInput(bounds.input);
+  using file = bounds.input === undefined ? null : await openInput(bounds.input);
   signal?.throwIfAborted();
   const limits = { memoryMaxBytes, cpuMaxSeconds };
-  const input = file && { path: bounds.input!, descriptor: file.fd };
-  return supervise(spawnSandboxed(kind, { tools, program: found, args, limits, input }), signal);
+  const input = file && { path: bounds.input!, descriptor: file.descriptor };
+  const { child, ended } = spawnSandboxed(kind, { tools, program: found, args, limits, input });
+  return supervise({ child, ended: input === null ? ended : withInput(ended, input.path) }, signal);
+}
+
+/** Under root the program runs as another user. */
+async function openInput(path: string): Promise<OpenAudio> {
+  const file = await openAudio(path);
+  if (process.getuid?.() === 0) await file.allowOthers();
+  return file;
 }
 
 /**
- * The program opens the file again, to seek in it. Under root it runs as another user, who needs permission to read.
+ * The program opens the file again, to seek in it: where it does not start, its path may lead nowhere any more.
+ * @throws AudioGoneError, StorageAwayError
  */
-async function openInput(path: string): Promise<FileHandle> {
-  // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const { mode } = await file.stat();
-  // Other users still cannot enter the folder of the file.
-  if (process.getuid?.() === 0 && (mode & 0o004) === 0) await file.chmod((mode & 0o7777) | 0o004);
-  return file;
+function withInput(ended: Promise<SandboxExit>, input: string): Promise<SandboxExit> {
+  const known = ended.catch(async (cause: unknown) => {
+    using _file = await openAudio(input);
+    throw cause;
+  });
+  // Prevents an unhandled rejection where the caller does not await `ended`.
+  known.catch(() => undefined);
+  return known;
 }
 
 /**

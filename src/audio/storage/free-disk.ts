@@ -1,7 +1,7 @@
 import { type ApiError, unavailable } from '../../http/api-error.ts';
-import type { AudioStorage } from './storage.ts';
 
-type FreeDisk = Pick<AudioStorage, 'freeBytes'>;
+/** `freeBytes` of a storage. */
+type FreeDisk = { freeBytes(): Promise<number> };
 
 // A hundred uploads that write this much between two checks stay far below the reserve.
 const CHECK_EVERY_BYTES = 8 * 1024 * 1024;

@@ -55,7 +55,10 @@ function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
     <Given extends unknown[], Result>(use: (...given: Given) => Promise<Result>) =>
     async (...given: Given) => {
       await require();
-      return await use(...given);
+      const result = await use(...given);
+      // The disk may have gone away since: only a storage that is still there can tell that it has no such audio.
+      if (result === null || result === false) await require();
+      return result;
     };
   return {
     ...storage,

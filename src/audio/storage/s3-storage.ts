@@ -143,7 +143,8 @@ function localFile({ downloadsDir }: S3Location): string {
 /** A copy that only this user can read, until it is disposed. For a deleted key there is no file at the path. */
 async function download(store: Store, key: string) {
   const file = localFile(store);
-  const dispose = () => rm(file, { force: true });
+  // A copy that is left behind is removed at the next start.
+  const dispose = () => rm(file, { force: true }).catch(() => undefined);
   const object = objectOf(store, key);
   try {
     const { Body, ContentLength } = await store.client.send(new store.sdk.GetObjectCommand(object));

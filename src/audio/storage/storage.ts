@@ -21,6 +21,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { makeDurableFolder } from '../../platform/files/durable-names.ts';
 import type { ByteRange } from '../../rules/byte-range.ts';
 import { FolderSync } from './folder-sync.ts';
+import { isDiskFull } from './free-disk.ts';
 
 const open = promisify(openWithCallback);
 const writev = promisify(writevWithCallback);
@@ -86,6 +87,14 @@ export class UploadTooLargeError extends Error {
   }
 }
 
+/** The file was removed, or cut off by a power failure. */
+export class AudioGoneError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('The audio is no longer there.', options);
+    this.name = 'AudioGoneError';
+  }
+}
+
 /** The storage is unreachable or refuses access; the audio itself is not at fault. Clients may retry. */
 export class StorageAwayError extends ApiError {
   readonly fault = 'storage';
@@ -124,10 +133,10 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
     copy: (key) => copyWithin(folder, names, key),
     // Deleted audio must not be back after a power failure.
     remove: async (key) => {
-      if (await removeFile(pathOf(folder, key))) await names.sync();
+      if (await removeFile(pathOf(folder, key))) await names.sync().catch(rethrowAway);
     },
     listOlderThan: (ageMs) => listOlderThan(folder, ageMs),
-    freeBytes: () => freeBytesAt(folder),
+    freeBytes: () => freeBytesAt(folder).catch(rethrowAway),
     // A process that dies before the name is removed leaves what the sweep takes for a partial upload.
     openScratch: () => openScratchFile(path.join(folder, PARTIAL_PREFIX + randomUUID())),
   };
@@ -147,21 +156,21 @@ async function receive(folder: string, names: FolderSync, bytes: AsyncIterable<U
       gathered.push(chunk);
       gatheredBytes += chunk.length;
       if (gatheredBytes < WRITE_BYTES) continue;
-      file ??= await open(partial, 'wx', 0o600);
+      file ??= await open(partial, 'wx', 0o600).catch(rethrowAway);
       // One write at a time: a slow disk slows the sender down and memory does not grow.
-      await writeAll(file, gathered);
+      await writeAll(file, gathered).catch(rethrowAway);
       gathered = [];
       gatheredBytes = 0;
     }
     const isSmall = file === null;
-    file ??= await open(complete, 'wx', 0o600);
-    await writeAll(file, gathered);
+    file ??= await open(complete, 'wx', 0o600).catch(rethrowAway);
+    await writeAll(file, gathered).catch(rethrowAway);
     if (isSmall) {
       const durable = makeDurable(file, complete, names);
       durable.catch(() => undefined);
       return { key, sizeBytes, durable };
     }
-    await nameFile(file, [partial, complete], names);
+    await nameFile(file, [partial, complete], names).catch(rethrowAway);
     closeSync(file);
     return { key, sizeBytes, durable: Promise.resolve() };
   } catch (cause) {
@@ -179,7 +188,7 @@ async function makeDurable(file: number, name: string, names: FolderSync): Promi
   const failed = syncs.find((sync) => sync.status === 'rejected');
   if (!failed) return;
   await removeFile(name).catch(() => undefined);
-  throw failed.reason;
+  rethrowAway(failed.reason);
 }
 
 /** A file gets its key as its name when it is complete, so that the leftovers of a killed process can be recognised. */
@@ -220,8 +229,9 @@ async function isComplete(file: string, names: FolderSync, sizeBytes: number): P
   const handle = await openHandle(file).catch(nullWhenMissing);
   if (handle === null) return false;
   await using opened = handle;
-  if ((await opened.stat()).size !== sizeBytes) return false;
-  await Promise.all([opened.sync(), names.sync()]);
+  const { size } = await opened.stat().catch(rethrowAway);
+  if (size !== sizeBytes) return false;
+  await Promise.all([opened.sync(), names.sync()]).catch(rethrowAway);
   return true;
 }
 
@@ -241,14 +251,20 @@ async function copyWithin(folder: string, names: FolderSync, key: string): Promi
     await names.sync();
     return copied;
   } catch (cause) {
-    await removeFile(to);
+    await removeFile(to).catch(() => undefined);
     return nullWhenMissing(cause);
   }
 }
 
 function nullWhenMissing(cause: unknown): null {
   if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
-  throw cause;
+  rethrowAway(cause);
+}
+
+/** A full disk has an answer of its own (`isDiskFull`). With any other error of the file system, the storage fails. */
+function rethrowAway(cause: unknown): never {
+  const isOfSystem = (cause as NodeJS.ErrnoException).syscall !== undefined;
+  throw isOfSystem && !isDiskFull(cause) ? new StorageAwayError(cause) : cause;
 }
 
 /** Whether there was a file. `rm` would also check, in the event loop, that the path is not a folder. */

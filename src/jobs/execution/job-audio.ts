@@ -1,11 +1,14 @@
 import { AudioError } from '../../audio/audio-error.ts';
 import type { ChannelPiece } from '../../audio/cut-channels.ts';
-import { isCutOff } from '../../audio/media/cut-off.ts';
+import { isCutOff, readStatedLength, type StatedLength } from '../../audio/media/cut-off.ts';
 import { openChannels, openMixed, type TrackAudio } from '../../audio/media/track-audio.ts';
 import { endSample } from '../../audio/split.ts';
+import { AudioGoneError } from '../../audio/storage/storage.ts';
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
+import type { Log } from '../../platform/log.ts';
 import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { Extent } from '../../rules/channels/extent.ts';
+import { faultOf } from '../../rules/fault.ts';
 import type { PeakCollector } from '../../rules/jobs/peaks.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import type { ExtendHold, Shortage } from '../end/hold.ts';
@@ -17,16 +20,21 @@ import type { TranscriberRuntime } from './transcriber-runtime.ts';
 const IN_MEMORY_MS = 5_000;
 const isInMemory = ({ createdAt, startedAt }: ClaimedJob) => startedAt!.getTime() - createdAt.getTime() < IN_MEMORY_MS;
 
+/** @property stated  null where it could not be read */
+export type JobAudio = TrackAudio & { stated: StatedLength | null };
+
 /**
  * The audio track that a job asked for: its distinct channels where that was asked for and it has several, else mixed.
- * @throws AudioError, AudioGoneError  as `openChannels`
+ * The whole file is there: what is to be read of it beside the samples is read now. Once all pieces are transcribed,
+ * the job does not depend on the storage any more.
+ * @throws AudioError, AudioGoneError, StorageAwayError  as `openChannels`
  */
 export async function openJobAudio(
   job: ClaimedJob,
   path: string,
-  { tools, config }: TranscriberRuntime,
+  { tools, config, log }: TranscriberRuntime,
   signal: AbortSignal,
-): Promise<TrackAudio> {
+): Promise<JobAudio> {
   const { tracks, options, sizeBytes } = job;
   const { multichannel = false, audio_track: choice = null } = options;
   const track = trackIndex(tracks, choice);
@@ -39,7 +47,20 @@ export async function openJobAudio(
     sizeBytes,
     isInMemory: isInMemory(job),
   };
-  return multichannel && channelsOf(tracks, choice) !== 1 ? await openChannels(path, decode) : openMixed(path, decode);
+  const stated = await statedLengthOf(job, path, log);
+  const isSeparate = multichannel && channelsOf(tracks, choice) !== 1;
+  return { ...(isSeparate ? await openChannels(path, decode) : openMixed(path, decode)), stated };
+}
+
+/** It is used for a warning only, so a fault in reading it must not fail the job. */
+async function statedLengthOf(job: ClaimedJob, path: string, log: Log): Promise<StatedLength | null> {
+  try {
+    return await readStatedLength(path, { isInMemory: isInMemory(job) });
+  } catch (cause) {
+    if (cause instanceof AudioGoneError || faultOf(cause) === 'storage') throw cause;
+    log.error({ job_id: job.id, err: cause }, 'the length that a file states could not be read');
+    return null;
+  }
 }
 
 /** What a client should know about the tracks and channels of its file. */
@@ -52,9 +73,8 @@ export function audioWarnings({ tracks, options }: ClaimedJob, { findings }: Tra
 }
 
 /** What a client should know about the end of its file, which was decoded up to there. */
-export async function endWarnings(job: ClaimedJob, path: string, decodedSeconds: number): Promise<FoundWarning[]> {
-  const isCut = await isCutOff(path, { decodedSeconds, isInMemory: isInMemory(job) });
-  return isCut ? [{ code: 'audio_truncated' }] : [];
+export function endWarnings({ stated }: JobAudio, decodedSeconds: number): FoundWarning[] {
+  return stated !== null && isCutOff(stated, decodedSeconds) ? [{ code: 'audio_truncated' }] : [];
 }
 
 /** What is known of a job's audio, as far as it is decoded. */

@@ -1,7 +1,8 @@
-import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
+import { AudioError } from '../../audio/audio-error.ts';
 import { type ChannelPiece, cutChannels } from '../../audio/cut-channels.ts';
 import type { FindSpeech } from '../../audio/detect-ahead.ts';
 import { cutPieces, endSample, PIECE_MAX_SECONDS } from '../../audio/split.ts';
+import { AudioGoneError, StorageAwayError } from '../../audio/storage/storage.ts';
 import {
   type Engine,
   EngineError,
@@ -114,7 +115,7 @@ export async function runPipeline(
     const transcription = { engine, semaphore, progress, found, channels, untranscribed };
     const transcript = await transcribePieces(job, pieces, transcription, runtime, signal);
     if (decoded.shortage !== null) return insufficientBalance(engine, decoded.shortage);
-    found.push(...(await endWarnings(job, file.path, decoded.samples / SAMPLE_RATE)));
+    found.push(...endWarnings(audio, decoded.samples / SAMPLE_RATE));
     const durationMs = billedMs(decoded.samples, SAMPLE_RATE);
     const chargedMs = chargedMsOf(durationMs * channels.length, transcript, untranscribed);
     const known = { durationMs, chargedMs, found, peaks: decoded.peaks.bytes() };
@@ -132,20 +133,25 @@ export async function runPipeline(
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof EngineAwayError) throw cause;
-    if (cause instanceof AudioGoneError) return await failedWithoutAudio(job, engine, { cause, ...runtime });
-    if (cause instanceof AudioError) return failed(engine, 'unprocessable_audio', cause.message);
+    if (cause instanceof AudioGoneError || cause instanceof AudioError)
+      return await failedByAudio(job, engine, { cause, ...runtime });
     if (cause instanceof EngineError) return failed(engine, cause.type, cause.message);
     throw cause;
   }
 }
 
-/** @throws StorageAwayError  when the audio is missing because its storage is away */
-async function failedWithoutAudio(
+/**
+ * The storage is asked first: while it is away, audio may be missing or end early.
+ * @throws StorageAwayError  when it is away, or has the audio again
+ */
+async function failedByAudio(
   { audioKey, sizeBytes }: ClaimedJob,
   engine: Engine,
-  { cause, storage }: { cause: AudioGoneError } & Pick<PipelineRuntime, 'storage'>,
+  { cause, storage }: { cause: AudioGoneError | AudioError } & Pick<PipelineRuntime, 'storage'>,
 ): Promise<Outcome> {
-  await storage.isComplete(audioKey!, sizeBytes!);
+  const isStored = await storage.isComplete(audioKey!, sizeBytes!);
+  if (cause instanceof AudioError) return failed(engine, 'unprocessable_audio', cause.message);
+  if (isStored) throw new StorageAwayError(cause);
   return failed(engine, 'engine_error', `${cause.message} Send it again.`);
 }
 

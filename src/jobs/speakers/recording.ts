@@ -41,8 +41,9 @@ export class Recording implements AsyncDisposable {
     return { file: this.#file, samples: this.#bytes / Int16Array.BYTES_PER_ELEMENT };
   }
 
+  /** What is written of it is not needed any more, so it does not matter when the disk fails. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file?.close();
+    await this.#file?.close().catch(() => undefined);
   }
 
   async #write({ buffer, byteOffset, byteLength }: Pcm): Promise<void> {

@@ -253,6 +253,19 @@ const STORAGES_AWAY: [string, (storage: AudioStorage, throwIfAway: () => void) =
       },
     }),
   ],
+  [
+    'has the file again when it is asked',
+    ({ localPath }, throwIfAway) => ({
+      localPath: async (key) => {
+        try {
+          throwIfAway();
+          return await localPath(key);
+        } catch {
+          return await localPath(randomUUID());
+        }
+      },
+    }),
+  ],
 ];
 
 for (const [what, storageAway] of STORAGES_AWAY) {
@@ -269,7 +282,10 @@ for (const [what, storageAway] of STORAGES_AWAY) {
     });
     const worker = await fixture.startWorker(openFakeEngine({ says: 'words' }));
     await until('the storage to be away', () => worker.isStorageAway());
-    const waiting = await fixture.job(account, id);
+    const waiting = await until('the job to be put back', async () => {
+      const seen = await fixture.job(account, id);
+      return seen.status === 'processing' ? null : seen;
+    });
     state.isAway = false;
 
     const job = await fixture.ended(account, id);
