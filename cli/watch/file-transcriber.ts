@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import fs from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   ApiError,
@@ -15,6 +14,7 @@ import {
 } from '#sdk/client/index.ts';
 import type { CaptionFlags } from '../commands/transcription/captions.ts';
 import { renderTranscript } from '../commands/transcription/transcribe-files.ts';
+import { requireWritable, writeWhole } from '../commands/transcription/write-transcript.ts';
 import { AnswerKeeper } from '../exact-json.ts';
 import { EXIT } from '../exit.ts';
 import { describeFailure } from '../failure.ts';
@@ -59,6 +59,8 @@ export class FileTranscriber {
    */
   async transcribe(file: UnfinishedFile): Promise<Outcome> {
     try {
+      for (const target of [...file.missing.map(({ target }) => target), file.failureNote])
+        await requireWritable(target);
       const key = await this.#keyOf(file);
       while (true) {
         try {
@@ -146,12 +148,4 @@ function withMembers(text = '{}', members: Record<string, string>): string {
   const object = text.trim();
   const before = object.slice(0, -1).trimEnd();
   return `${before}${before === '{' ? '' : ','}${JSON.stringify(members).slice(1)}`;
-}
-
-/** Writes a file so that nobody sees a part of it. */
-async function writeWhole(target: string, content: string | Uint8Array): Promise<void> {
-  const part = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.part`);
-  await fs.mkdir(path.dirname(target), { recursive: true });
-  await fs.writeFile(part, content);
-  await fs.rename(part, target);
 }

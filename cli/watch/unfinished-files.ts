@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { MEDIA_NAME } from '#sdk/media-names.ts';
 import type { Format } from '../commands/transcription/captions.ts';
 
 /** A file of the watched folder that lacks at least one of its transcripts, and has not failed. */
@@ -22,30 +23,34 @@ export type WatchedFolder = {
   isRecursive: boolean;
 };
 
-const MEDIA =
-  /\.(wav|mp3|m4a|m4b|aac|ogg|oga|opus|flac|webm|mka|mkv|mp4|m4v|mov|aiff?|caf|amr|ac3|wma|wmv|avi|mpe?g|3gp)$/i;
+/** Called with the path of a file or subfolder that is left out, and the reason. */
+type OnLeftOut = (path: string, reason: string) => void;
+
+// What Node gives for the bytes of a name that are not UTF-8.
+const REPLACEMENT = '\uFFFD';
+const NOT_UTF8 = 'its name is not UTF-8: rename it.';
 
 /**
  * The audio and video files that lack a transcript, but for those with a note that this version has failed. Hidden
  * files and folders, and links, are left out.
- * @param onUnreadable  called with the path of a subfolder that cannot be read
  * @param below  a subfolder, from the watched folder
  * @throws  the error of the file system, if the watched folder itself cannot be read
  */
 export async function findUnfinished(
   watched: WatchedFolder,
-  onUnreadable: (folder: string, error: Error) => void,
+  onLeftOut: OnLeftOut,
   below = '',
 ): Promise<UnfinishedFile[]> {
   const entries = await fs.readdir(path.join(watched.folder, below), { withFileTypes: true });
   const visible = entries.filter(({ name }) => !name.startsWith('.'));
   const files = visible.filter((entry) => entry.isFile()).map(({ name }) => name);
-  const unfinished = await unfinishedOf(watched, below, files.filter((name) => MEDIA.test(name)).sort());
+  const media = files.filter((name) => MEDIA_NAME.test(name)).sort();
+  const unfinished = await unfinishedOf({ ...watched, onLeftOut }, below, media);
   if (!watched.isRecursive) return unfinished;
   for (const folder of visible.filter((entry) => entry.isDirectory())) {
     const inner = path.join(below, folder.name);
-    const found = await findUnfinished(watched, onUnreadable, inner).catch((error: Error) => {
-      onUnreadable(path.join(watched.folder, inner), error);
+    const found = await findUnfinished(watched, onLeftOut, inner).catch((error: Error) => {
+      onLeftOut(path.join(watched.folder, inner), whyLeftOut(folder.name, error));
       return [];
     });
     unfinished.push(...found);
@@ -68,8 +73,10 @@ export function failureText({ name, version }: UnfinishedFile, message: string):
   ].join('\n');
 }
 
-async function unfinishedOf(watched: WatchedFolder, below: string, names: string[]): Promise<UnfinishedFile[]> {
-  const { folder, out, formats } = watched;
+type Search = WatchedFolder & { onLeftOut: OnLeftOut };
+
+async function unfinishedOf(search: Search, below: string, names: string[]): Promise<UnfinishedFile[]> {
+  const { folder, out, onLeftOut } = search;
   const targetFolder = path.join(out ?? folder, below);
   const present = new Set((await fs.readdir(targetFolder).catch(nullIfGone)) ?? []);
   const uses = Map.groupBy(names, (name) => stemOf(name).toLowerCase());
@@ -77,20 +84,43 @@ async function unfinishedOf(watched: WatchedFolder, below: string, names: string
   for (const name of names) {
     // Files that differ in their endings only keep them: call.mp3.srt and call.wav.srt.
     const stem = uses.get(stemOf(name).toLowerCase())!.length > 1 ? name : stemOf(name);
-    const missing = formats
-      .filter((format) => !present.has(`${stem}.${format}`))
-      .map((format) => ({ format, target: path.join(targetFolder, `${stem}.${format}`) }));
-    const file = path.join(folder, below, name);
-    const version = missing.length > 0 ? await versionOf(file) : null;
-    const failureNote = path.join(targetFolder, `${name}.failed.txt`);
-    if (version === null || (await isAbout(failureNote, version))) continue;
-    unfinished.push({ name: path.join(below, name), path: file, version, missing, failureNote });
+    try {
+      const found = await lookAt(path.join(below, name), stem, { ...search, targetFolder, present });
+      if (found !== null) unfinished.push(found);
+    } catch (error) {
+      onLeftOut(path.join(folder, below, name), whyLeftOut(name, error as Error));
+    }
   }
   return unfinished;
 }
 
+/** Null for a file that is done, has failed, or is gone. */
+async function lookAt(
+  name: string,
+  stem: string,
+  { folder, formats, targetFolder, present }: Search & { targetFolder: string; present: Set<string> },
+): Promise<UnfinishedFile | null> {
+  const missing = formats
+    .filter((format) => !present.has(`${stem}.${format}`))
+    .map((format) => ({ format, target: path.join(targetFolder, `${stem}.${format}`) }));
+  if (missing.length === 0) return null;
+  const file = path.join(folder, name);
+  const version = await versionOf(file);
+  if (version === null && name.includes(REPLACEMENT)) throw new Error(NOT_UTF8);
+  const failureNote = path.join(targetFolder, `${path.basename(name)}.failed.txt`);
+  if (version === null || (await isAbout(failureNote, version))) return null;
+  return { name, path: file, version, missing, failureNote };
+}
+
+function whyLeftOut(name: string, error: Error): string {
+  return name.includes(REPLACEMENT) ? NOT_UTF8 : error.message;
+}
+
+/** A name that is too long for a note has none. */
 async function isAbout(failureNote: string, version: string): Promise<boolean> {
-  const text = await fs.readFile(failureNote, 'utf8').catch(nullIfGone);
+  const text = await fs.readFile(failureNote, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    return error.code === 'ENAMETOOLONG' ? null : nullIfGone(error);
+  });
   return text?.endsWith(lastLine(version)) ?? false;
 }
 

@@ -101,8 +101,10 @@ class FolderWatcher {
 
   /** The files that are to be transcribed and are not worked on. */
   async #look(): Promise<UnfinishedFile[]> {
-    const onUnreadable = (folder: string, error: Error) => this.#reportOnce(`${folder} is left out: ${error.message}`);
-    const found = await findUnfinished(this.#work.watched, onUnreadable).catch((error: Error) => {
+    const onLeftOut = (path: string, reason: string) => {
+      if (this.#reportOnce(`${path} is left out: ${reason}`)) this.#failures += 1;
+    };
+    const found = await findUnfinished(this.#work.watched, onLeftOut).catch((error: Error) => {
       if (this.#flags.once) throw error;
       // A network share that is away comes back.
       this.#reportOnce(`waiting: ${error.message}`);
@@ -152,8 +154,11 @@ class FolderWatcher {
     }
   }
 
-  #reportOnce(message: string): void {
-    if (!this.#reported.has(message)) this.#session.out.warn(message);
+  /** Whether it is reported for the first time. */
+  #reportOnce(message: string): boolean {
+    if (this.#reported.has(message)) return false;
+    this.#session.out.warn(message);
     this.#reported.add(message);
+    return true;
   }
 }

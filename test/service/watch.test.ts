@@ -218,6 +218,50 @@ test('while the service is away the watcher says so once and waits', async () =>
   assert.ok(!fs.existsSync(at('call.wav.failed.txt')));
 });
 
+test('names that no file beside them can have get a line each, are not sent, and hold up no other file', async () => {
+  const [long, longest] = ['a'.repeat(236), 'ü'.repeat(122)];
+  for (const name of [`${long}.wav`, `${longest}.wav`, 'talk.ts']) put(name);
+  const odd = Buffer.concat([Buffer.from(at('caf')), Buffer.from([0xe9]), Buffer.from('.wav')]);
+  fs.writeFileSync(odd, toneWav('abc'));
+
+  const { code, stdout, stderr } = await watchOnce();
+
+  assert.deepEqual([code, stdout.trim().split('\n').length], [1, 2], stderr);
+  assert.match(stderr, /^ü+\.wav: The name ü+\.wav\.failed\.txt is too long for a file: rename the audio\.$/m);
+  assert.match(stderr, /caf\uFFFD\.wav is left out: its name is not UTF-8: rename it\.$/m);
+  assert.deepEqual(
+    [(await jobs()).length, read(`${long}.txt`), read('talk.txt')],
+    [2, 'Good morning\n', 'Good morning\n'],
+  );
+});
+
+test('a link at the place of a transcript is replaced, and what it names is not written', async () => {
+  put('in/call.wav');
+  put('secret', 'kept');
+  fs.mkdirSync(at('out'));
+  fs.symlinkSync(at('secret'), at('out/call.wav.failed.txt'));
+
+  const { code } = await runVerbatim(['watch', at('in'), '--out', at('out'), '--once', '--interval', '0.2'], { env });
+  const onlyOut = ['transcribe', at('in/call.wav'), '--out', at('out'), '-o', 'srt', '--force'];
+  fs.symlinkSync(at('secret'), at('out/call.srt'));
+  const transcribed = await runVerbatim(onlyOut, { env });
+
+  assert.deepEqual([code, transcribed.code, read('secret')], [0, 0, 'kept']);
+  assert.deepEqual(namesIn('out'), ['call.srt', 'call.txt']);
+});
+
+test('a transcript whose name is too long for a file is asked for by no job', async () => {
+  put(`${'a'.repeat(251)}.wav`);
+
+  const { code, stderr } = await runVerbatim(
+    ['transcribe', at(`${'a'.repeat(251)}.wav`), '--out', at('out'), '-o', 'json'],
+    { env },
+  );
+
+  assert.deepEqual([code, (await jobs()).length], [1, 0]);
+  assert.match(stderr, /^verbatim: The name a+\.json is too long for a file: rename the audio\.$/m);
+});
+
 test('what no file would survive ends the command, and no file is noted as failed', async () => {
   put('call.wav');
 

@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Job,
@@ -21,6 +19,7 @@ import type { Input } from './inputs.ts';
 import { speedOf } from './job-view.ts';
 import { openProgress, type Phase, type Progress } from './progress.ts';
 import { wordLines } from './word-lines.ts';
+import { requireWritable, writeWhole } from './write-transcript.ts';
 
 export type Wanted = {
   params: TranscribeParams;
@@ -52,7 +51,6 @@ const LONGEST_WAIT_MS = 3_600_000;
 export async function transcribeAll(session: Session, inputs: readonly Input[], wanted: Wanted): Promise<string[]> {
   const { io, out } = session;
   const client = await session.client();
-  for (const { target } of inputs) if (target !== null) await mkdir(path.dirname(target), { recursive: true });
   const outcomes: Outcome[] = inputs.map(() => ({ state: 'pending', jobId: null }));
   const progress = openProgress(out, inputs);
   let [next, shown, isStopped] = [0, 0, false];
@@ -89,6 +87,7 @@ async function transcribeOne({ client, session, input, wanted, progress, at }: T
   };
   const own = client.with({ fetch: keeper.fetch, onRequest });
   try {
+    if (input.target !== null) await requireWritable(input.target);
     let job = await createJob(own, input, wanted.params, { progress, at, signal });
     jobId = job.id;
     progress.update(at, { phase: 'queue', part: 0 });
@@ -98,7 +97,7 @@ async function transcribeOne({ client, session, input, wanted, progress, at }: T
     }
     const { answer } = keeper;
     const text = wanted.isAsync ? '' : await renderTranscript(own, job, answer, wanted);
-    if (input.target !== null) await writeFile(input.target, text);
+    if (input.target !== null) await writeWhole(input.target, text);
     progress.finish(at, wanted.isAsync ? `${job.id} queued` : summaryOf(job, input), 'done');
     return { state: 'done', job, answer, text };
   } catch (error) {

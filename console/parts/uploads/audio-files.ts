@@ -1,7 +1,6 @@
+import { MEDIA_NAME } from '#sdk/media-names.ts';
 import { addUpload, setLength } from './upload-queue.ts';
 
-const MEDIA_NAME =
-  /\.(wav|mp3|m4a|m4b|aac|ogg|oga|opus|flac|webm|mka|mkv|mp4|mov|aiff?|caf|amr|ac3|wma|avi|mpe?g|3gp)$/i;
 const VIDEO_NAME = /\.(mp4|mov|mkv|webm)$/i;
 const MAX_FILES = 2_000;
 const LENGTH_WAIT_MS = 15_000;
