@@ -12,8 +12,8 @@ export type CaptionOptions = {
   minGapMs: number;
 };
 
-/** A caption, in whole milliseconds from the start of the audio. */
-export type Cue = { startMs: number; endMs: number; lines: string[]; name?: string };
+/** A caption, in whole milliseconds from the start of the audio. Those of several channels may overlap. */
+export type Cue = { startMs: number; endMs: number; lines: string[]; name?: string; channel?: number };
 
 /** The values of the common broadcasting guides, for the options that a request leaves out. */
 export const CAPTION_DEFAULTS: CaptionOptions = {
@@ -62,7 +62,10 @@ export function shapeCaptions(
   { hasPrefixes }: { hasPrefixes: boolean } = { hasPrefixes: false },
 ): Cue[] {
   const channels = Map.groupBy(countTurns(segments), ({ channel }) => channel);
-  const cues = [...channels.values()].flatMap((own) => shapeChannel(own, options, hasPrefixes));
+  const cues = [...channels].flatMap(([channel, own]) => {
+    const shaped = shapeChannel(own, options, hasPrefixes);
+    return channel === undefined ? shaped : shaped.map((cue) => ({ ...cue, channel }));
+  });
   return channels.size > 1 ? cues.sort((left, right) => left.startMs - right.startMs) : cues;
 }
 

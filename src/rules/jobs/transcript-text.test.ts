@@ -74,13 +74,13 @@ for (const [text, srt, vtt] of HOSTILE) {
 }
 
 const TIMES: [startSeconds: number, endSeconds: number, line: string][] = [
-  [0, 0, '00:00:00,000 --> 00:00:00,000'],
-  [59.9994, 59.9996, '00:00:59,999 --> 00:01:00,000'],
-  [3599.9999, 3600, '01:00:00,000 --> 01:00:00,000'],
-  [359_999.999, 360_000, '99:59:59,999 --> 100:00:00,000'],
-  [5, 4, '00:00:05,000 --> 00:00:05,000'],
+  [0, 0, '00:00:00,000 --> 00:00:00,200'],
+  [59.9994, 59.9996, '00:00:59,999 --> 00:01:00,199'],
+  [3599.9999, 3600, '01:00:00,000 --> 01:00:00,200'],
+  [359_999.999, 360_000, '99:59:59,999 --> 100:00:00,199'],
+  [5, 4, '00:00:05,000 --> 00:00:05,200'],
   [-1, 1, '00:00:00,000 --> 00:00:01,000'],
-  [Number.NaN, Number.POSITIVE_INFINITY, '00:00:00,000 --> 00:00:00,000'],
+  [Number.NaN, Number.POSITIVE_INFINITY, '00:00:00,000 --> 00:00:00,200'],
 ];
 
 for (const [startSeconds, endSeconds, line] of TIMES) {
@@ -107,3 +107,46 @@ test('no caption ends after the audio, shaped or not', () => {
   assert.equal(toSrt(segments, null, 2_000), '1\n00:00:01,000 --> 00:00:02,000\ngood night\n');
   assert.equal(toVtt(segments, CAPTION_DEFAULTS, 2_000), 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\ngood night\n');
 });
+
+test('a segment of no length is a caption of 0.2 s, and those after it begin when it has ended', () => {
+  const segments = [said('one', 3, 3), said('two', 3, 3), said('three', 3.1, 4), said('four', 5, 6)];
+
+  const times = toSrt(segments)
+    .split('\n')
+    .filter((line) => line.includes('-->'));
+
+  assert.deepEqual(times, [
+    '00:00:03,000 --> 00:00:03,200',
+    '00:00:03,200 --> 00:00:03,400',
+    '00:00:03,400 --> 00:00:04,000',
+    '00:00:05,000 --> 00:00:06,000',
+  ]);
+});
+
+test('whatever the times, each caption of each channel has its length within the audio (seed 8)', () => {
+  const random = randomFrom(8);
+  for (let run = 0; run < 1_000; run++) {
+    let at = 0;
+    const audioMs = 1_000 + random.integer(20_000);
+    const segments = Array.from({ length: 1 + random.integer(7) }, (_, i): CaptionSegment => {
+      at += random.pick([0, 0, 0.1, 0.4, 3]);
+      const words = ['a', 'b', 'c'].map((text) => ({ text, startSeconds: at, endSeconds: at }));
+      const channel = random.integer(2);
+      return { ...said(`${i} a b c`, at, at + random.pick([0, 0, 0.1, 2])), words, channel };
+    });
+    for (const shape of [null, { ...CAPTION_DEFAULTS, maxLineLength: 10, maxLines: 1 }]) {
+      const lines = toVtt(segments, shape, audioMs).split('\n');
+      const cues = lines.filter((line) => line.includes('-->')).map((line) => line.split(' --> ').map(msOf));
+      const leastMs = Math.min(200, Math.floor(audioMs / cues.length));
+      for (const [startMs, endMs] of cues) {
+        assert.ok(startMs! >= 0 && endMs! - startMs! >= leastMs && endMs! <= audioMs, `run ${run}: ${cues}`);
+      }
+      assert.equal(lines.join('').replace(/[^abc]/g, '').length, 3 * segments.length);
+    }
+  }
+});
+
+function msOf(time: string): number {
+  const [hours, minutes, seconds] = time.split(':').map(Number);
+  return Math.round(1000 * (3600 * hours! + 60 * minutes! + seconds!));
+}

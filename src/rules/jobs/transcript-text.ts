@@ -1,5 +1,6 @@
 import { type CaptionSegment, wholeMs } from './caption-words.ts';
 import { type CaptionOptions, type Cue, shapeCaptions } from './captions.ts';
+import { lastingCues } from './cue-times.ts';
 
 /** The transcript as text: the segments joined by single spaces, those of several channels one per line. */
 export function toText(segments: readonly Pick<CaptionSegment, 'text' | 'channel'>[]): string {
@@ -27,7 +28,7 @@ export function toTurns(segments: readonly { text: string; speaker?: string | nu
  * The transcript as SubRip captions; the empty string when nothing was said. A name stands before the text where the
  * speaker changes.
  * @param shape    null: one caption per segment
- * @param audioMs  the length of the audio: no caption ends after it
+ * @param audioMs  the length of the audio: no caption ends after it. Each is shown for at least 0.2 s.
  */
 export function toSrt(
   segments: readonly CaptionSegment[],
@@ -64,15 +65,14 @@ function cuesOf(
   { hasPrefixes, audioMs }: { hasPrefixes: boolean; audioMs: number },
 ): Cue[] {
   const cues = shape ? shapeCaptions(segments, shape, { hasPrefixes }) : segmentCues(segments, hasPrefixes);
-  return cues.map((cue) => ({ ...cue, endMs: Math.max(cue.startMs, Math.min(cue.endMs, audioMs)) }));
+  return lastingCues(cues, audioMs);
 }
 
 function segmentCues(segments: readonly CaptionSegment[], hasPrefixes: boolean): Cue[] {
   const cues = segments
-    .map(({ text, startSeconds, endSeconds, name }): Cue => {
-      const startMs = wholeMs(startSeconds);
-      const endMs = Math.max(startMs, wholeMs(endSeconds));
-      return { lines: [oneLine(text)], startMs, endMs, ...(name && { name }) };
+    .map(({ text, startSeconds, endSeconds, name, channel }): Cue => {
+      const times = { startMs: wholeMs(startSeconds), endMs: wholeMs(endSeconds) };
+      return { lines: [oneLine(text)], ...times, ...(name && { name }), ...(channel !== undefined && { channel }) };
     })
     .filter(({ lines }) => lines[0] !== '');
   if (!hasPrefixes) return cues;
