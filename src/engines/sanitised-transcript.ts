@@ -1,11 +1,12 @@
+import { joinWholeWords } from '../rules/words/whole-words.ts';
 import { EngineError, type Segment, type Transcript, type Word } from './engine.ts';
 
 // The form of BCP 47: whoever shows the name of a language relies on it.
 const LANGUAGE_TAG = /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i;
 
 /**
- * An engine's transcript of a piece, fit to be stored: every text is a string, every time lies inside the piece, no end
- * lies before its start, and the language has the form of a tag. Engines run foreign code, so their output is checked
+ * An engine's transcript of a piece, fit to be stored: every text is a string, every word a whole one, every time lies
+ * inside the piece, no end lies before its start, and the language has the form of a tag. Engines run foreign code, so their output is checked
  * like any other input.
  * @throws EngineError  when it has no segments, words or times
  */
@@ -21,7 +22,8 @@ export function sanitiseTranscript(given: Transcript | undefined, pieceSeconds: 
 function sanitiseSegment(segment: Segment, pieceSeconds: number): Segment {
   if (!Array.isArray(segment?.words)) throw invalidTranscript();
   const words = segment.words.map((word) => sanitisePart(word, pieceSeconds));
-  return { ...sanitisePart(segment, pieceSeconds), words };
+  const whole = sanitisePart(segment, pieceSeconds);
+  return { ...whole, words: joinWholeWords(whole.text, words) };
 }
 
 function sanitisePart(part: Word | undefined, pieceSeconds: number): Word {

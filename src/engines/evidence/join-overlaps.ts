@@ -1,19 +1,21 @@
 import { joinOverlapping } from '../../rules/transcript/overlap.ts';
+import { findDoubled } from '../../rules/words/doubled-words.ts';
 import type { Segment, Word } from '../engine.ts';
-import { segmentWords } from '../segments.ts';
+import { keepWords } from '../segments.ts';
 import type { Heard } from './heard.ts';
 
 /**
- * Two neighbours whose audio overlaps, without the words that both have. Words with times belong to the side of the
- * cut on which their middle lies; other text is compared.
+ * Two neighbours whose audio overlaps, without the words that both have: a word is left out only where the other has
+ * it, or another word at its time. The text of the others is cut out of the engine's own text. Text without words is
+ * compared.
  * @param cutSeconds  the middle of the overlap
  */
 export function joinOverlap(before: Heard, after: Heard, cutSeconds: number): [Heard, Heard] {
   const [last, first] = [before.transcript.segments.at(-1), after.transcript.segments[0]];
   if (!last || !first) return [before, after];
   if (last.words.length > 0 && first.words.length > 0) {
-    const isBefore = (word: Word) => (word.startSeconds + word.endSeconds) / 2 < cutSeconds;
-    return [keepWords(before, isBefore), keepWords(after, (word) => !isBefore(word))];
+    const dropped = findDoubled({ before: wordsOf(before), after: wordsOf(after) }, cutSeconds);
+    return [withoutWords(before, dropped), withoutWords(after, dropped)];
   }
   const joined = joinOverlapping({ before: last.text, after: first.text });
   return [
@@ -22,9 +24,16 @@ export function joinOverlap(before: Heard, after: Heard, cutSeconds: number): [H
   ];
 }
 
-function keepWords(heard: Heard, isKept: (word: Word) => boolean): Heard {
-  const words = heard.transcript.segments.flatMap((segment) => segment.words);
-  return words.every(isKept) ? heard : withSegments(heard, segmentWords(words.filter(isKept)));
+function wordsOf({ transcript }: Heard): Word[] {
+  return transcript.segments.flatMap(({ words }) => words);
+}
+
+function withoutWords(heard: Heard, dropped: ReadonlySet<Word>): Heard {
+  const segments = heard.transcript.segments.map((segment) => keepWords(segment, (word) => !dropped.has(word)));
+  return withSegments(
+    heard,
+    segments.filter((segment) => segment !== null),
+  );
 }
 
 function withSegments(heard: Heard, segments: Segment[]): Heard {

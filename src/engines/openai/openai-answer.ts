@@ -36,9 +36,10 @@ function entries(list: unknown): Fields[] {
 }
 
 function readWord(entry: Fields, pieceSeconds: number): Word[] {
-  const text = typeof entry['word'] === 'string' ? entry['word'].trim() : '';
+  // A blank before it shows where a word begins.
+  const text = typeof entry['word'] === 'string' ? entry['word'] : '';
   const times = readTimes(entry, pieceSeconds);
-  if (text === '' || times === null) return [];
+  if (text.trim() === '' || times === null) return [];
   const { probability } = entry;
   const isKnown = typeof probability === 'number' && probability >= 0 && probability <= 1;
   return [{ text, ...times, confidence: isKnown ? probability : null }];

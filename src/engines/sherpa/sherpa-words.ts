@@ -1,3 +1,4 @@
+import { NO_SPACES } from '../../rules/words/scripts.ts';
 import type { Transcript, Word } from '../engine.ts';
 import { meanConfidence, segmentWords } from '../segments.ts';
 
@@ -24,8 +25,8 @@ const CONTINUES = '@@';
 export function readSherpaResult(result: SherpaResult, pieceSeconds: number): Transcript {
   const language = languageTag(/^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(result.lang ?? '')?.[1] ?? null);
   const words = mergeTokens(readTokens(result, pieceSeconds));
-  if (words.length > 0) return { segments: segmentWords(words), language };
   const text = result.text.trim();
+  if (words.length > 0) return { segments: segmentWords(text, words), language };
   const whole = { text, startSeconds: 0, endSeconds: pieceSeconds, confidence: null, words: [] };
   return { segments: text === '' ? [] : [whole], language };
 }
@@ -63,7 +64,7 @@ function readTokens(
   });
 }
 
-/** A word starts at a token with a leading space, and at each character of a script without spaces. */
+/** A word starts at a token with a leading space, and at each token of a script without spaces. */
 function mergeTokens(tokens: Token[]): Word[] {
   const groups: Token[][] = [];
   let startsWord = true;
@@ -91,7 +92,7 @@ function wordOf(tokens: Token[]): Word {
 }
 
 function isWholeWord(text: string): boolean {
-  return /^\s*[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text);
+  return NO_SPACES.test(text.trimStart().slice(0, 2));
 }
 
 function isPunctuation(text: string): boolean {

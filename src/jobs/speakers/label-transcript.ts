@@ -3,6 +3,7 @@ import { meanConfidence } from '../../engines/segments.ts';
 import { assignVoices, runsOf, type Spoken } from '../../rules/speakers/assign-voices.ts';
 import { labelVoices } from '../../rules/speakers/labels.ts';
 import { secondsOfVoices, type Turn } from '../../rules/speakers/turn.ts';
+import { partsOfText, placeWords } from '../../rules/words/word-places.ts';
 
 /** A speaker of a job, and how long it speaks. */
 export type SpeakerTime = { id: string; seconds: number };
@@ -66,20 +67,10 @@ function divide(segment: Segment, voices: Voice[]): VoicedSegment[] {
 
 /** The text of each run; null when the words are not those of the text. */
 function textsOfRuns({ text, words }: Segment, runs: { from: number; end: number }[]): string[] | null {
-  const ends: number[] = [];
-  let position = 0;
-  for (const word of words) {
-    const found = text.indexOf(word.text, position);
-    if (found === -1) return null;
-    position = found + word.text.length;
-    ends.push(position);
-  }
-  // Signs after a word without a space belong to it, such as a full stop.
-  const cuts = runs.map(({ end }) => {
-    const signs = /^(?:[\p{P}\p{S}]*(?=\s|$)|[\p{Po}\p{Pe}\p{Pf}]*)/u.exec(text.slice(ends[end - 1]));
-    return end === words.length ? text.length : ends[end - 1]! + (signs?.[0].length ?? 0);
-  });
-  return cuts.map((cut, at) => text.slice(cuts[at - 1] ?? 0, cut).trim());
+  const places = placeWords(text, words);
+  if (places === null) return null;
+  const parts = partsOfText(text, places);
+  return runs.map(({ from, end }) => parts.slice(from, end).join('').trim());
 }
 
 /** The voice with the most time. */

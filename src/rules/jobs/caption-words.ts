@@ -1,3 +1,5 @@
+import { NO_SPACES, wordSegments } from '../words/scripts.ts';
+
 /** A segment of a transcript, as far as captions need it. `words` may be empty or absent. */
 export type CaptionSegment = {
   text: string;
@@ -31,14 +33,10 @@ export type CaptionWord = {
 type Span = { startMs: number; endMs: number };
 type Part = Pick<CaptionWord, 'text' | 'width' | 'space'>;
 
-/** Characters of the scripts that are written without spaces between words. */
-export const NO_SPACES =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const PRINTABLE_ASCII = /^[ -~]*$/;
-// Made at their first use: the data of ICU takes 1 MB.
-let wordsOf: Intl.Segmenter | undefined;
+// Made at its first use: the data of ICU takes 1 MB.
 let graphemesOf: Intl.Segmenter | undefined;
 
 /**
@@ -95,8 +93,7 @@ function partsOf(text: string): Part[] {
 /** Punctuation stays with the word before it. */
 function splitWithoutSpaces(chunk: string): string[] {
   const pieces: string[] = [];
-  wordsOf ??= new Intl.Segmenter(undefined, { granularity: 'word' });
-  for (const { segment, isWordLike } of wordsOf.segment(chunk)) {
+  for (const { segment, isWordLike } of wordSegments(chunk)) {
     if (isWordLike || pieces.length === 0) pieces.push(segment);
     else pieces[pieces.length - 1] += segment;
   }

@@ -1,12 +1,11 @@
+import { NO_SPACES, wordSegments } from '../words/scripts.ts';
+
 /** A word of a text: folded for comparison, and where it stands, in UTF-16 units. */
 export type TextWord = { word: string; start: number; end: number };
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-const HAS_NO_SPACES = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 // PostgreSQL refuses words of more than 2,046 bytes.
 const MAX_WORD_CHARS = 100;
-// Made at its first use: the dictionaries of ICU take 1 MB.
-let segmenter: Intl.Segmenter | undefined;
 
 /**
  * The words of a text, in order: runs of letters, marks and digits. Text in a script without spaces is split with the
@@ -16,15 +15,14 @@ export function wordsIn(text: string): TextWord[] {
   const words: TextWord[] = [];
   for (const match of text.matchAll(WORD)) {
     const [run] = match;
-    if (HAS_NO_SPACES.test(run)) words.push(...splitRun(run, match.index));
+    if (NO_SPACES.test(run)) words.push(...splitRun(run, match.index));
     else words.push(wordAt(run, match.index));
   }
   return words;
 }
 
 function splitRun(run: string, offset: number): TextWord[] {
-  segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
-  const parts = [...segmenter.segment(run)].filter(({ isWordLike }) => isWordLike);
+  const parts = wordSegments(run).filter(({ isWordLike }) => isWordLike);
   return parts.map(({ segment, index }) => wordAt(segment, offset + index));
 }
 

@@ -1,3 +1,5 @@
+import { NO_SPACES } from '../words/scripts.ts';
+
 /** The texts of two neighbouring parts of the audio. */
 export type Neighbours = { before: string; after: string };
 
@@ -11,8 +13,6 @@ const OTHER_WORDS_MAX = 5;
 const FRAGMENT_MIN_LETTERS = 3;
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*/gu;
-const WITHOUT_BLANKS =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 type Word = { key: string; start: number; end: number };
 type Match = { inBefore: number; inAfter: number; length: number };
@@ -40,7 +40,7 @@ export function joinOverlapping({ before, after }: Neighbours): Neighbours {
 
 function wordsOf(text: string): Word[] {
   return [...text.matchAll(WORD)].flatMap(({ 0: word, index }) => {
-    if (!WITHOUT_BLANKS.test(word)) return [{ key: word.toLowerCase(), start: index, end: index + word.length }];
+    if (!NO_SPACES.test(word)) return [{ key: word.toLowerCase(), start: index, end: index + word.length }];
     let start = index;
     return Array.from(word, (key) => {
       const one = { key, start, end: start + key.length };

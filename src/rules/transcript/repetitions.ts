@@ -1,3 +1,5 @@
+import { NO_SPACES } from '../words/scripts.ts';
+
 /**
  * Text that repeats itself as no speaker does: positions of characters.
  * @property start      where the first repetition begins
@@ -24,8 +26,6 @@ const WORD_MAX_LETTERS = 30;
 const TOKENS_MAX = 10_000;
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu;
-const WITHOUT_BLANKS =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 type Token = { key: string; start: number; end: number; isCharacter: boolean };
 
@@ -83,7 +83,7 @@ export function findRepetitions(text: string, isLoop = false): Repetition[] {
 
 function tokensOf(text: string): Token[] {
   return [...text.matchAll(WORD)].flatMap(({ 0: word, index }) => {
-    if (word.length <= WORD_MAX_LETTERS && !WITHOUT_BLANKS.test(word)) {
+    if (word.length <= WORD_MAX_LETTERS && !NO_SPACES.test(word)) {
       return [{ key: keyOf(word), start: index, end: index + word.length, isCharacter: false }];
     }
     let start = index;

@@ -1,13 +1,12 @@
-import { NO_SPACES } from '../jobs/caption-words.ts';
+import { NO_SPACES } from '../words/scripts.ts';
+import { type Place, placeWords } from '../words/word-places.ts';
 
 /** A word or phrase of the transcript, and what is written in its place; nothing: it is left out. */
 export type Replacement = { from: string; to: string };
 
 type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
 type Segment = { text: string; words: Word[] };
-/** A part of a text: the positions of its first character and after its last. */
-type Span = { start: number; end: number };
-type Edit = Span & { to: string };
+type Edit = Place & { to: string };
 
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 const ENDS_IN_WORD = /[\p{L}\p{M}\p{N}]$/u;
@@ -30,7 +29,7 @@ export function openReplacer(replacements: readonly Replacement[]) {
   return <Spoken extends Segment>(segment: Spoken): Spoken => {
     const { text, words } = segment;
     const edits = editsOf(text);
-    const spans = spansOf(text, words);
+    const spans = placeWords(text, words);
     if (spans !== null) return { ...segment, text: edit(text, edits), words: editWords(words, { text, spans, edits }) };
     // The words are not those of the text: both are searched.
     const joined = joinWords(words);
@@ -108,21 +107,7 @@ function edit(text: string, edits: readonly Edit[], offset = 0): string {
   return edited + text.slice(position);
 }
 
-/** Where the words stand in the text; null when the text has other letters than the words. */
-function spansOf(text: string, words: readonly Word[]): Span[] | null {
-  let position = 0;
-  const spans: Span[] = [];
-  for (const word of words) {
-    const trimmed = word.text.trim();
-    const start = text.indexOf(trimmed, position);
-    if (start < 0 || LETTER.test(text.slice(position, start))) return null;
-    position = start + trimmed.length;
-    spans.push({ start, end: position });
-  }
-  return LETTER.test(text.slice(position)) ? null : spans;
-}
-
-function joinWords(words: readonly Word[]): { text: string; spans: Span[] } {
+function joinWords(words: readonly Word[]): { text: string; spans: Place[] } {
   let text = '';
   const spans = words.map((word) => {
     const start = text === '' ? 0 : text.length + 1;
@@ -132,7 +117,7 @@ function joinWords(words: readonly Word[]): { text: string; spans: Span[] } {
   return { text, spans };
 }
 
-type EditedText = { text: string; spans: readonly Span[]; edits: readonly Edit[] };
+type EditedText = { text: string; spans: readonly Place[]; edits: readonly Edit[] };
 
 /** Words that an edit overlaps become one. */
 function editWords(words: readonly Word[], { text, spans, edits }: EditedText): Word[] {

@@ -16,7 +16,7 @@ const LEAST = { perSecond: 4, fromSeconds: 4 };
 const LEAST_AFTER_ERRORS = { perSecond: 6, fromSeconds: 0 };
 // Speech at three times its tempo has 35 letters a second. A model in a loop writes until its limit: 15 tokens a
 // second, of about four letters.
-const MOST_PER_SECOND = 40;
+export const MOST_LETTERS_PER_SECOND = 40;
 const MUCH_FROM_SECONDS = 1;
 
 /**
@@ -33,7 +33,7 @@ export function judgeAmount(
 ): TextAmount {
   const letters = spokenLetters(text);
   if (letters === 0) return 'none';
-  if (letters > MOST_PER_SECOND * Math.max(audioSeconds, MUCH_FROM_SECONDS)) return 'much';
+  if (letters > MOST_LETTERS_PER_SECOND * Math.max(audioSeconds, MUCH_FROM_SECONDS)) return 'much';
   const least = hasErrors ? LEAST_AFTER_ERRORS : LEAST;
   return speechSeconds >= least.fromSeconds && letters < least.perSecond * speechSeconds ? 'little' : 'enough';
 }
