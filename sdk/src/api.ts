@@ -2188,7 +2188,7 @@ export interface JobsRetried {
     account_gone: number;
   };
   /**
-   * Only where more than 500 jobs failed: ask again with this as failed_since.
+   * Only where more than 500 jobs ended so: ask again with this as failed_since or completed_since.
    */
   next_since?: string;
 }
@@ -3337,11 +3337,20 @@ export interface PostAdminWebhooksRecoverBody {
   dry_run?: boolean;
 }
 export interface PostAdminJobsRetryBody {
-  failed_since: string;
+  failed_since?: string;
   /**
-   * Only jobs that failed with this error.
+   * Jobs that failed with this error.
    */
-  error_type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
+  error_type?:
+    'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
+  /**
+   * Jobs that completed with this warning.
+   */
+  warning?: 'untranscribed';
+  /**
+   * Beside `warning`; absent: since the oldest audio that is kept.
+   */
+  completed_since?: string;
   /**
    * Count only, and change nothing.
    */

@@ -102,6 +102,8 @@ export type Engine = AsyncDisposable & {
   warmUp(): Promise<void>;
   /** Null while the engine works, as far as is known; of an engine that is watched (`EnginePresence`). */
   absence?(): Absence | null;
+  /** Told of a piece with detected speech that got no words; of an engine that is watched. @throws EngineAwayError */
+  gaveNoWords?(signal: AbortSignal): Promise<void>;
   /** Times are relative to the start of the piece. @throws EngineError */
   transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
 };

@@ -4,9 +4,12 @@ import { defineRoute, type Route } from '../http/route.ts';
 import { component, oneOf, Type } from '../http/schema.ts';
 import { readTime, timeParameter } from '../http/time-parameter.ts';
 import type { JobsRuntime } from '../jobs/api/jobs-api.ts';
-import { JOB_ERROR_TYPES } from '../jobs/job.ts';
-import { retryFailedJobs } from '../jobs/stored-audio/retry-failed.ts';
+import { JOB_ERROR_TYPES, type JobErrorType } from '../jobs/job.ts';
+import type { EndedWith } from '../jobs/stored-audio/ended-jobs-store.ts';
+import { retryEndedJobs } from '../jobs/stored-audio/retry-ended.ts';
 import { recoverAllWebhooks } from '../webhooks/log/recover-all.ts';
+
+const MS_PER_HOUR = 3_600_000;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const dryRun = Type.Boolean({ default: false, description: 'Count only, and change nothing.' });
@@ -31,7 +34,7 @@ const retriedSchema = Type.Object(
     next_since: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'Only where more than 500 jobs failed: ask again with this as failed_since.',
+        description: 'Only where more than 500 jobs ended so: ask again with this as failed_since or completed_since.',
       }),
     ),
   },
@@ -84,37 +87,68 @@ function retryJobsRoute(runtime: JobsRuntime): Route {
     method: 'POST',
     path: '/admin/v1/jobs/retry',
     auth: 'admin',
-    summary: 'Transcribe the stored audio of failed jobs of all accounts again, as new jobs',
+    summary: 'Transcribe the stored audio of jobs of all accounts again that failed, or that lack text, as new jobs',
     description: [
+      'Give `failed_since` and `error_type`, or `warning`: speech for which the engine gave no text.',
       'Each job is retried once, with the options and the cost of the first. 500 jobs a call.',
       'With `dry_run` nothing is made, and the answer is a 200.',
     ].join(' '),
     tag: 'Operation',
     schema: {
       body: Type.Object({
-        failed_since: timeParameter(),
-        error_type: oneOf(JOB_ERROR_TYPES, { description: 'Only jobs that failed with this error.' }),
+        failed_since: Type.Optional(timeParameter()),
+        error_type: Type.Optional(oneOf(JOB_ERROR_TYPES, { description: 'Jobs that failed with this error.' })),
+        warning: Type.Optional(oneOf(['untranscribed'], { description: 'Jobs that completed with this warning.' })),
+        completed_since: Type.Optional(timeParameter('Beside `warning`; absent: since the oldest audio that is kept.')),
         dry_run: dryRun,
       }),
       answers: { 200: retriedSchema, 202: retriedSchema },
     },
     async handle({ body, actor, idempotency, note }) {
       const until = new Date(clock.now());
-      const since = notInFuture('failed_since', body.failed_since, until);
-      const errorType = body.error_type;
-      const done = await retryFailedJobs(runtime, { since, until, errorType, isDryRun: body.dry_run });
+      const { since, endedWith } = readWanted(body, until, runtime.config.audioRetentionHours);
+      const done = await retryEndedJobs(runtime, { since, until, endedWith, isDryRun: body.dry_run });
       const { retried: jobs, audio_gone, insufficient_balance, account_gone, nextSince } = done;
       const skipped = { audio_gone, insufficient_balance, account_gone };
       const answer = { jobs, skipped, ...(nextSince !== null && { next_since: nextSince }) };
       note({ retried: jobs });
       if (body.dry_run) return { status: 200, body: answer };
       return await db.transaction(async (tx) => {
-        const details = { failed_since: since.toISOString(), error_type: errorType, jobs, ...skipped };
+        const { failed_since, error_type, warning } = body;
+        const asked = warning ? { completed_since: since.toISOString(), warning } : { failed_since, error_type };
+        const details = { ...asked, jobs, ...skipped };
         await recordChange(tx, actor, { accountId: '', action: 'jobs.retried', targetId: '', details });
         return await idempotency.saveAnswer(tx, { status: 202, body: answer });
       });
     },
   });
+}
+
+type RetryBody = {
+  failed_since?: string;
+  error_type?: JobErrorType;
+  warning?: 'untranscribed';
+  completed_since?: string;
+};
+
+/** @throws ApiError  400 */
+function readWanted(body: RetryBody, now: Date, audioKeptHours: number): { since: Date; endedWith: EndedWith } {
+  const { failed_since: failedSince, error_type: errorType, warning, completed_since: completedSince } = body;
+  if (warning === undefined) {
+    if (completedSince !== undefined) throw unclear('completed_since');
+    if (failedSince === undefined) throw unclear('failed_since');
+    if (errorType === undefined) throw unclear('error_type');
+    return { since: notInFuture('failed_since', failedSince, now), endedWith: { errorType } };
+  }
+  if (failedSince !== undefined || errorType !== undefined) throw unclear('warning');
+  const oldest = new Date(now.getTime() - audioKeptHours * MS_PER_HOUR);
+  const since = completedSince === undefined ? oldest : notInFuture('completed_since', completedSince, now);
+  return { since, endedWith: { warning } };
+}
+
+function unclear(param: string): ApiError {
+  const message = 'Give failed_since and error_type, or warning with or without completed_since.';
+  return new ApiError('invalid_request', message, { param });
 }
 
 function notInFuture(param: string, text: string, now: Date): Date {

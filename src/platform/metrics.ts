@@ -107,6 +107,12 @@ function jobs(registers: Registry[]) {
       labelNames: ['plan'],
       registers,
     }),
+    untranscribedSeconds: new Counter({
+      name: 'verbatim_untranscribed_seconds_total',
+      help: 'Seconds of detected speech for which the engine gave no text, as the warnings of ended jobs tell.',
+      labelNames: ['plan'],
+      registers,
+    }),
     jobsDue: new Gauge({
       name: 'verbatim_jobs_due',
       help: 'Jobs that wait for a transcriber now.',
@@ -276,14 +282,23 @@ export function httpMetrics(metrics: Metrics) {
   };
 }
 
-type EndedJob = { state: string; errorType: string | null; plan: string; durationMs: number | null };
+type EndedJob = {
+  state: string;
+  errorType: string | null;
+  plan: string;
+  durationMs: number | null;
+  warnings: readonly { code: string; start?: number; end?: number }[];
+};
 
 /** What is reported of each job that ended. */
 export function jobMetrics(metrics: Metrics) {
   return {
-    jobEnded({ state, errorType, plan, durationMs }: EndedJob) {
+    jobEnded({ state, errorType, plan, durationMs, warnings }: EndedJob) {
       metrics.jobs.inc({ outcome: state, error_type: errorType ?? '', plan });
       if (state === 'completed') metrics.audioSeconds.inc({ plan }, (durationMs ?? 0) / 1000);
+      for (const { code, start = 0, end = 0 } of warnings) {
+        if (code === 'untranscribed') metrics.untranscribedSeconds.inc({ plan }, end - start);
+      }
     },
   };
 }

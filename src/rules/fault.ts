@@ -6,10 +6,11 @@ export type Fault = 'audio' | 'engine' | 'storage' | 'database' | 'network';
  * `model`: there is no model yet. `start`: it cannot be started, or its model cannot be loaded. `away`: a probe shows
  * that it does not work. `died`: its processes ended while they had the piece.
  * `timeout`: no answer in time. `connection`: refused, reset, or not possible. `status`: an answer of a speech server.
- * `piece`: an error for this piece, or an answer that is no transcript. `request`: it cannot do what was asked for.
+ * `words`: it gave none for speech. `piece`: an error for this piece, or an answer that is no transcript.
+ * `request`: it cannot do what was asked for.
  */
 export type EngineFailure =
-  | { kind: 'model' | 'start' | 'away' | 'died' | 'timeout' | 'connection' | 'piece' | 'request' }
+  | { kind: 'model' | 'start' | 'away' | 'died' | 'timeout' | 'connection' | 'words' | 'piece' | 'request' }
   | { kind: 'status'; status: number };
 
 // With these a speech server refuses what it was sent; with every other one it tells about itself.

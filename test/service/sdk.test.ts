@@ -294,6 +294,10 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.equal((await admin.recoverWebhooks({ since, dry_run: true })).events, 0);
     const failed = { failed_since: since, error_type: 'engine_error', dry_run: true } as const;
     assert.equal((await admin.retryJobs(failed)).jobs, 0);
+    assert.equal((await admin.retryJobs({ warning: 'untranscribed', dry_run: true })).jobs, 0);
+    for (const unclear of [{}, { failed_since: since }, { ...failed, warning: 'untranscribed' } as const]) {
+      await assert.rejects(admin.retryJobs(unclear), { status: 400 });
+    }
     assert.equal((await admin.models()).engines.length, 2);
     await assert.rejects(admin.pullModel('no-such-model'), { status: 404 });
     await assert.rejects(admin.cancelPull('parakeet-110m'), { status: 404 });

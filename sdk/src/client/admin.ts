@@ -101,7 +101,10 @@ export class VerbatimAdmin {
     return await this.#http.json('POST', '/admin/v1/webhooks/recover', { ...options, body });
   }
 
-  /** Transcribes the stored audio of failed jobs of all accounts again: at most 500 a call, from `next_since` on. */
+  /**
+   * Transcribes the stored audio of jobs of all accounts again that failed, or that completed with a warning: at most
+   * 500 a call, from `next_since` on.
+   */
   async retryJobs(body: PostAdminJobsRetryBody, options?: RequestOptions): Promise<JobsRetried> {
     return await this.#http.json('POST', '/admin/v1/jobs/retry', { ...options, body });
   }

@@ -12,7 +12,7 @@ import { halvesOf, lengthOf, type Part, phrasesOf } from './parts.ts';
 import { isPureTone } from './pure-tone.ts';
 
 /** The parts of an engine that transcribe a piece. */
-export type SpeechEngine = Pick<Engine, 'transcribe' | 'features' | 'maxPieceSeconds' | 'isCalibrated'>;
+export type SpeechEngine = Pick<Engine, 'transcribe' | 'features' | 'maxPieceSeconds' | 'isCalibrated' | 'gaveNoWords'>;
 
 export type HearingOptions = TranscribeOptions & {
   /** Limits the calls of the engine under way; absent: only the engine does. */
@@ -50,13 +50,16 @@ export async function transcribeSpeech(
   const hearing = new Hearing(engine, options);
   if (isPureTone(piece)) return await hearing.hearTone(piece);
   if (speech !== null && totalSeconds(speech) < SPEECH_MIN_SECONDS) return hearing.nothing();
-  return await hearing.hear({
+  const heard = await hearing.hear({
     startSeconds: 0,
     piece,
     speech: speech === null ? findLoudParts(piece) : [...speech],
     isCertain: speech !== null,
     overlapsNext: false,
   });
+  const isWordless = heard.transcript.segments.length === 0 && heard.untranscribed.length > 0;
+  if (isWordless) await engine.gaveNoWords?.(options.signal);
+  return heard;
 }
 
 /**

@@ -8,6 +8,7 @@ import { openLog } from '../../platform/log.ts';
 import type { EngineFailure } from '../../rules/fault.ts';
 import { EngineError, type Transcript } from '../engine.ts';
 import { EngineAwayError, EnginePresence } from './engine-presence.ts';
+import { probe } from './probe.ts';
 
 const PIECE = new Int16Array(16_000);
 const REFUSED: EngineFailure = { kind: 'connection' };
@@ -24,6 +25,7 @@ function openEnvironment({ calls = [] as EngineFailure[], probes = [] as boolean
   const made = { calls: 0, probes: 0, checks: 0 };
   const checks = { fail: false };
   const engine = {
+    says: 'words',
     ...openFakeEngine(),
     async warmUp() {
       made.checks += 1;
@@ -33,7 +35,7 @@ function openEnvironment({ calls = [] as EngineFailure[], probes = [] as boolean
       made.calls += 1;
       const failure = calls.shift();
       if (failure) throw failing(failure);
-      return saying('words');
+      return saying(engine.says);
     },
   };
   const presence = new EnginePresence(engine, {
@@ -48,6 +50,7 @@ function openEnvironment({ calls = [] as EngineFailure[], probes = [] as boolean
   const watching: Promise<void>[] = [];
   return {
     presence,
+    engine,
     clock,
     made,
     checks,
@@ -166,3 +169,93 @@ test('a call that its caller aborts says nothing about the engine', async () => 
 
   assert.deepEqual([environment.made.probes, environment.presence.absence()], [0, null]);
 });
+
+const SIGNAL = new AbortController().signal;
+
+test('an engine is probed for words at the third piece in a row without one, and is away when it gives none', async () => {
+  await using environment = openEnvironment({ probes: [false] });
+  const { presence, made } = environment;
+  await presence.transcribe(PIECE, asked());
+
+  await presence.gaveNoWords(SIGNAL);
+  await presence.gaveNoWords(SIGNAL);
+  const before = made.probes;
+
+  await assert.rejects(presence.gaveNoWords(SIGNAL), EngineAwayError);
+  assert.deepEqual([before, made.probes, presence.absence()?.sinceMs], [0, 1, 0]);
+});
+
+test('words between pieces without words keep an engine from being probed', async () => {
+  await using environment = openEnvironment();
+  const { presence, made } = environment;
+
+  for (let i = 0; i < 10; i += 1) {
+    await presence.transcribe(PIECE, asked());
+    await presence.gaveNoWords(SIGNAL);
+    await presence.gaveNoWords(SIGNAL);
+  }
+
+  assert.equal(made.probes, 0);
+});
+
+test('an engine that gave no words for a minute is probed at the first piece without words', async () => {
+  await using environment = openEnvironment({ probes: [true, false] });
+  const { presence, made, clock } = environment;
+
+  await presence.gaveNoWords(SIGNAL);
+  const atStart = made.probes;
+  await clock.advance(59_999);
+  await presence.gaveNoWords(SIGNAL);
+  const within = made.probes;
+  await clock.advance(1);
+
+  await assert.rejects(presence.gaveNoWords(SIGNAL), EngineAwayError);
+  assert.deepEqual([atStart, within, made.probes], [1, 1, 2]);
+});
+
+test('an engine that passes is probed for words every ten seconds at most, however much speech is unclear', async () => {
+  await using environment = openEnvironment();
+  const { presence, made, clock } = environment;
+
+  for (let i = 0; i < 600; i += 1) {
+    await presence.gaveNoWords(SIGNAL);
+    await clock.advance(100);
+  }
+
+  assert.deepEqual([made.probes, presence.absence()], [6, null]);
+});
+
+test('pieces that got no words while the engine is away are not probed for: its absence is known', async () => {
+  await using environment = openEnvironment({ calls: [REFUSED], probes: [false] });
+  const { presence, made } = environment;
+  await assert.rejects(presence.transcribe(PIECE, asked()), EngineAwayError);
+
+  await assert.rejects(presence.gaveNoWords(SIGNAL), EngineAwayError);
+
+  assert.equal(made.probes, 1);
+});
+
+for (const text of ['', '.', '… ♪ !']) {
+  test(`a text without letters (${JSON.stringify(text)}) does not end an absence, and words do`, async () => {
+    await using environment = openEnvironment({ calls: [REFUSED], probes: [false] });
+    const { presence, engine } = environment;
+    await assert.rejects(presence.transcribe(PIECE, asked()), EngineAwayError);
+
+    engine.says = text;
+    await presence.transcribe(PIECE, asked());
+    const after = presence.absence()?.sinceMs;
+    engine.says = 'words';
+    await presence.transcribe(PIECE, asked());
+
+    assert.deepEqual([after, presence.absence()], [0, null]);
+  });
+
+  test(`the probe asks for words: ${JSON.stringify(text)} for real speech fails it`, async () => {
+    await assert.rejects(probe(openFakeEngine({ says: text }), SIGNAL), /gives no words for speech/);
+    await assert.rejects(
+      probe({ ...openFakeEngine(), transcribe: async () => ({ segments: [], language: null }) }, SIGNAL),
+      /gives no words for speech/,
+    );
+    await probe(openFakeEngine({ says: 'Wörter' }), SIGNAL);
+  });
+}

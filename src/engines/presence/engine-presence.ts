@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { NO_TRACER, type Tracer } from '../../platform/tracing/tracer.ts';
 import { faultOf } from '../../rules/fault.ts';
+import { spokenLetters } from '../../rules/transcript/text-amount.ts';
 import {
   type Absence,
   type Engine,
@@ -12,7 +13,7 @@ import {
   type Transcript,
 } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
-import { probe } from './probe.ts';
+import { NO_WORDS, probe } from './probe.ts';
 
 /** The engine does not work: no audio is at fault, and the same call may succeed once the engine is back. */
 export class EngineAwayError extends EngineError {
@@ -39,6 +40,13 @@ const POLL_MS = 1_000;
 // A check of a remote server connects to it; one of a local engine transcribes a second of sound.
 const CHECK_EVERY_MS = 60_000;
 const PROBE_EVERY_MS = { least: 1_000, most: 30_000, mostWithoutModel: 5_000 };
+/**
+ * Words, and a probe that passed, show that an engine gives words, for so long and for so many pieces in a row that get
+ * none: some speech is unclear, or in a language that the engine does not know. The next piece has it probed.
+ */
+const KNOWN_TO_GIVE_WORDS = { ms: 60_000, pieces: 2 };
+/** From one such probe that passed to the next: where all audio is unclear, they take little of the engine's time. */
+const WORDS_PROBE_EVERY_MS = 10_000;
 
 /**
  * An engine, and whether it works now. After each failed call a probe decides whose fault that was. If the engine
@@ -59,6 +67,10 @@ export class EnginePresence implements Engine {
   #probing: Promise<boolean> | null = null;
   #underWay = 0;
   #lastAnswerAtMs: number;
+  /** Pieces with speech that got no words since the engine gave some last. */
+  #wordless = 0;
+  #gaveWordsAtMs = Number.NEGATIVE_INFINITY;
+  #askedForWordsAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(engine: Engine, options: PresenceOptions) {
     this.#engine = engine;
@@ -122,6 +134,22 @@ export class EnginePresence implements Engine {
     }
   }
 
+  /**
+   * Reports that the engine gave no words for a piece with detected speech, also when it was tried again in parts.
+   * Resolves when that may be for the audio's sake.
+   * @throws EngineAwayError  when the engine gives none to a probe either
+   */
+  async gaveNoWords(signal: AbortSignal): Promise<void> {
+    this.#wordless += 1;
+    if (this.#probing === null) {
+      if (this.#absence !== null) throw new EngineAwayError(this.#absence.cause);
+      if (!this.#isToBeAskedForWords()) return;
+      this.#askedForWordsAtMs = this.#clock.now();
+    }
+    const failure = new EngineError('engine_error', NO_WORDS, { failure: { kind: 'words' } });
+    if (!(await this.#passes(failure, signal))) throw new EngineAwayError(this.#absence?.cause ?? failure);
+  }
+
   /** Probes the engine while it is away, and checks it while it is idle, until the signal aborts. */
   async watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -148,8 +176,8 @@ export class EnginePresence implements Engine {
     try {
       const given = await this.#call(piece, options);
       const transcript = sanitiseTranscript(given, piece.length / SAMPLE_RATE);
-      // An engine gives no segments for silence without being used.
-      if (transcript.segments.length > 0) this.#works();
+      // An engine gives no segments for silence without being used, and some give marks for anything.
+      if (transcript.segments.some(({ text }) => spokenLetters(text) > 0)) this.#gaveWords();
       return transcript;
     } catch (error) {
       options.signal.throwIfAborted();
@@ -177,6 +205,17 @@ export class EnginePresence implements Engine {
 
   async #isAtWork(failure: EngineError, signal: AbortSignal): Promise<boolean> {
     if (faultOf(failure) === 'engine') this.#absent(failure);
+    return await this.#passes(failure, signal);
+  }
+
+  #isToBeAskedForWords(): boolean {
+    const nowMs = this.#clock.now();
+    const { ms, pieces } = KNOWN_TO_GIVE_WORDS;
+    const isDoubtful = this.#wordless > pieces || nowMs - this.#gaveWordsAtMs >= ms;
+    return isDoubtful && nowMs - this.#askedForWordsAtMs >= WORDS_PROBE_EVERY_MS;
+  }
+
+  async #passes(failure: EngineError, signal: AbortSignal): Promise<boolean> {
     const passes = await unlessAborted(this.#passesProbe(failure, this.#closing.signal), signal);
     signal.throwIfAborted();
     return passes === true;
@@ -184,19 +223,24 @@ export class EnginePresence implements Engine {
 
   /** Calls at the same time share a probe. */
   #passesProbe(failure: EngineError, signal: AbortSignal): Promise<boolean> {
-    const asked = () => (this.#isOpened ? this.#probe(this.#engine, signal) : this.#engine.warmUp());
-    this.#probing ??= asked()
-      .then(
-        () => this.#works(),
-        (error: unknown) => {
-          if (!signal.aborted) this.#absent(error instanceof EngineError ? error : failure);
-        },
-      )
+    this.#probing ??= this.#ask(signal)
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#absent(error instanceof EngineError ? error : failure);
+      })
       .then(() => this.#absence === null)
       .finally(() => {
         this.#probing = null;
       });
     return this.#probing;
+  }
+
+  async #ask(signal: AbortSignal): Promise<void> {
+    if (!this.#isOpened) {
+      await this.#engine.warmUp();
+      return this.#works();
+    }
+    await this.#probe(this.#engine, signal);
+    this.#gaveWords();
   }
 
   async #check(): Promise<void> {
@@ -205,6 +249,12 @@ export class EnginePresence implements Engine {
       if (error instanceof EngineError) this.#absent(error);
       else throw error;
     });
+  }
+
+  #gaveWords(): void {
+    this.#wordless = 0;
+    this.#gaveWordsAtMs = this.#clock.now();
+    this.#works();
   }
 
   #works(): void {

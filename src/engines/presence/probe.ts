@@ -1,5 +1,6 @@
+import { spokenLetters } from '../../rules/transcript/text-amount.ts';
 import { readSpeechSample } from '../calibration/speech-samples.ts';
-import type { Engine, Pcm } from '../engine.ts';
+import { type Engine, EngineError, type Pcm } from '../engine.ts';
 
 const SAMPLE_SECONDS = 3;
 // A model that is being loaded may take longer: then a later probe passes.
@@ -7,11 +8,18 @@ const TIMEOUT_MS = 30_000;
 
 let sample: Promise<Pcm> | null = null;
 
+/** Shown to clients and in /readyz. */
+export const NO_WORDS =
+  'The speech engine gives no words for speech. Check its model and its log; it is tried again by itself.';
+
 /**
- * Resolves when the engine has transcribed a sample of real speech.
- * @throws EngineError  when it fails to
+ * Resolves when the engine has given words for a sample of real English speech: any words, since it may know another
+ * language.
+ * @throws EngineError  when it gives none, or fails
  */
 export async function probe(engine: Engine, signal: AbortSignal): Promise<void> {
   sample ??= readSpeechSample(SAMPLE_SECONDS).then(({ pcm }) => pcm);
-  await engine.transcribe(await sample, { language: null, timeoutMs: TIMEOUT_MS, signal });
+  const { segments } = await engine.transcribe(await sample, { language: null, timeoutMs: TIMEOUT_MS, signal });
+  if (segments.some(({ text }) => spokenLetters(text) > 0)) return;
+  throw new EngineError('engine_error', NO_WORDS, { failure: { kind: 'words' } });
 }

@@ -187,7 +187,8 @@ async function transcribePieces(
       const options = { ...known, timeoutMs, signal: pieceSignal, semaphore };
       const heard = await transcribeSpeech(engine, samples, speech, options);
       const result = { ...piece, end: endSample({ ...piece, samples }), heard };
-      runtime.kept.add(result, samples.length);
+      // The engine may be found to be away later, or to have been: it gets this piece again then.
+      if (heard.untranscribed.length === 0) runtime.kept.add(result, samples.length);
       return result;
     },
   });

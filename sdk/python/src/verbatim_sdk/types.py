@@ -1539,7 +1539,7 @@ class JobsRetried(TypedDict):
     """New jobs, or those that would be made."""
     skipped: JobsRetriedSkipped
     next_since: NotRequired[str]
-    """Only where more than 500 jobs failed: ask again with this as failed_since."""
+    """Only where more than 500 jobs ended so: ask again with this as failed_since or completed_since."""
 
 
 class AuditEntryActor(TypedDict):
@@ -2291,9 +2291,13 @@ class PostAdminWebhooksRecoverBody(TypedDict):
 
 
 class PostAdminJobsRetryBody(TypedDict):
-    failed_since: str
-    error_type: Literal["unprocessable_audio", "insufficient_balance", "engine_error", "engine_timeout", "audio_fetch_failed"]
-    """Only jobs that failed with this error."""
+    failed_since: NotRequired[str]
+    error_type: NotRequired[Literal["unprocessable_audio", "insufficient_balance", "engine_error", "engine_timeout", "audio_fetch_failed"]]
+    """Jobs that failed with this error."""
+    warning: NotRequired[Literal["untranscribed"]]
+    """Jobs that completed with this warning."""
+    completed_since: NotRequired[str]
+    """Beside `warning`; absent: since the oldest audio that is kept."""
     dry_run: NotRequired[bool]
     """Count only, and change nothing."""
 

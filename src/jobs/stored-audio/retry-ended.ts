@@ -7,16 +7,16 @@ import { ApiError } from '../../http/api-error.ts';
 import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 import { makeId } from '../../platform/clock.ts';
 import { acceptOrder } from '../api/create.ts';
-import { JOB_TABLE, type JobErrorType, type JobHead } from '../job.ts';
-import { type FailedPlace, findFailedJobs, lockRetries, setRetryOf } from './failed-jobs-store.ts';
+import { JOB_TABLE, type JobHead } from '../job.ts';
+import { type EndedPlace, type EndedWith, findEndedJobs, lockRetries, setRetryOf } from './ended-jobs-store.ts';
 import { keptAudioKey } from './kept-audio.ts';
 import { storedAudioOf } from './retry.ts';
 
-/** What came of a failed job: a new one was made, or why not. */
+/** What came of a job that ended: a new one was made, or why not. */
 type Retried = 'retried' | 'audio_gone' | 'insufficient_balance' | 'account_gone' | 'retried_before';
 
-/** Counts by what came of the jobs. `nextSince`: jobs that failed from then on were not looked at; null: all were. */
-type RetriedFailed = Record<Retried, number> & { nextSince: string | null };
+/** Counts by what came of the jobs. `nextSince`: jobs that ended from then on were not looked at; null: all were. */
+type RetriedEnded = Record<Retried, number> & { nextSince: string | null };
 
 /** Rolls a transaction back: another request retried the job meanwhile. */
 class RetriedBefore extends Error {}
@@ -24,17 +24,17 @@ class RetriedBefore extends Error {}
 // Each copies its audio: in a bucket that takes some 50 ms.
 const MAX_JOBS = 500;
 
-type Wanted = { since: Date; until: Date; errorType: JobErrorType; isDryRun: boolean };
+type Wanted = { since: Date; until: Date; endedWith: EndedWith; isDryRun: boolean };
 
 /**
- * Makes a new job on the stored audio of each job that failed in that time, at most 500 at a time; each job is retried
- * once, also by two calls at once or after a crash. A dry run counts the jobs whose audio is stored.
+ * Makes a new job on the stored audio of each job that ended so in that time, at most 500 at a time; each job is
+ * retried once, also by two calls at once or after a crash. A dry run counts the jobs whose audio is stored.
  */
-export async function retryFailedJobs(runtime: StorageRuntime, wanted: Wanted): Promise<RetriedFailed> {
+export async function retryEndedJobs(runtime: StorageRuntime, wanted: Wanted): Promise<RetriedEnded> {
   const { db } = runtime;
   const counts = { retried: 0, audio_gone: 0, insufficient_balance: 0, account_gone: 0, retried_before: 0 };
-  const after: FailedPlace = { at: wanted.since.toISOString(), id: '' };
-  const found = await findFailedJobs(db, { ...wanted, after, limit: MAX_JOBS + 1 });
+  const after: EndedPlace = { at: wanted.since.toISOString(), id: '' };
+  const found = await findEndedJobs(db, { ...wanted, after, limit: MAX_JOBS + 1 });
   for (const job of found.slice(0, MAX_JOBS)) counts[await retryOne(runtime, job, wanted.isDryRun)] += 1;
   return { ...counts, nextSince: found[MAX_JOBS]?.completedAt?.toISOString() ?? null };
 }

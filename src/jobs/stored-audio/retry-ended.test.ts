@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
-import { retryFailedJobs } from './retry-failed.ts';
+import type { EndedWith } from './ended-jobs-store.ts';
+import { retryEndedJobs } from './retry-ended.ts';
 
 const AN_HOUR_MS = 3_600_000;
 
@@ -16,13 +17,27 @@ async function openEnvironment(credits: number | null = null) {
     const text = `update jobs set state = 'failed', error_type = $2, error_message = 'x' where id = $1`;
     await fixture.db.run({ text, values: [id, type] });
   };
-  const retry = (isDryRun = false) => {
+  const retry = (isDryRun = false, endedWith: EndedWith = { errorType: 'engine_error' }) => {
     const since = new Date(Date.now() - AN_HOUR_MS);
-    return retryFailedJobs(fixture, { since, until: new Date(), errorType: 'engine_error', isDryRun });
+    return retryEndedJobs(fixture, { since, until: new Date(), endedWith, isDryRun });
+  };
+  const complete = async (id: string, codes: string[]) => {
+    await fixture.cancel(account, id);
+    const text = `update jobs set state = 'completed', transcript = '', warnings = $2 where id = $1`;
+    await fixture.db.run({ text, values: [id, JSON.stringify(codes.map((code) => ({ code, message: 'x' })))] });
   };
   const queued = () =>
     fixture.db.rows<{ retryOf: string }>({ text: `select retry_of as "retryOf" from jobs where state = 'queued'` });
-  return { fixture, account, submit, fail, retry, queued, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
+  return {
+    fixture,
+    account,
+    submit,
+    fail,
+    complete,
+    retry,
+    queued,
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
+  };
 }
 
 const NONE = {
@@ -73,4 +88,27 @@ test('jobs whose key has been revoked since are retried: the operator asks for i
 
   assert.deepEqual(await environment.retry(), { ...NONE, retried: 1 });
   assert.deepEqual(await environment.queued(), [{ retryOf: failed }]);
+});
+
+test('jobs that completed with a warning are retried once, and a retry that ends with it again is not', async () => {
+  await using environment = await openEnvironment();
+  const { submit, complete, retry, queued } = environment;
+  const [silent, other, failed] = [await submit(), await submit(), await submit()];
+  await complete(silent, ['repetition', 'untranscribed']);
+  await complete(other, ['repetition']);
+  await environment.fail(failed, 'engine_error');
+  const untranscribed = { warning: 'untranscribed' } as const;
+
+  const counted = await retry(true, untranscribed);
+  const made = await retry(false, untranscribed);
+  const retries = await queued();
+  const again = await retry(false, untranscribed);
+  const [{ id }] = (await environment.fixture.db.rows<{ id: string }>({
+    text: `select id from jobs where state = 'queued'`,
+  })) as [{ id: string }];
+  await complete(id, ['untranscribed']);
+  const still = await retry(false, untranscribed);
+
+  assert.deepEqual([counted.retried, made.retried, retries], [1, 1, [{ retryOf: silent }]]);
+  assert.deepEqual([again, still], [NONE, NONE]);
 });
