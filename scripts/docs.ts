@@ -172,7 +172,8 @@ function allowedValues(field: FieldSchema): string {
     return field.enum.map((word) => (word === field.default ? `\`${word}\` (default)` : `\`${word}\``)).join(', ');
   if (field.anyOf) return field.anyOf.map(allowedValues).join(', or ');
   if (field.format === 'binary') return 'file';
-  if (field.type === 'array') return `repeated, at most ${field.maxItems} times: ${allowedValues(field.items!)}`;
+  if (field.type === 'array')
+    return `repeated, at most ${field.maxItems} times, or a JSON array: ${allowedValues(field.items!)}`;
   if (field.maximum !== undefined) {
     return `${field.type === 'integer' ? 'whole number' : 'number'} from ${field.minimum} to ${field.maximum}`;
   }

@@ -44,6 +44,15 @@ test('the fields are those of a form: text, numbers and booleans as text, lists 
   assert.equal(form.file, null);
 });
 
+test('a list may be a JSON array in a string, of which each value has its limit', async () => {
+  const lists = async (keywords: unknown) => (await read({ audio_url: URL, keywords })).lists.get('keywords');
+
+  assert.deepEqual(await lists('["one", "two"]'), ['one', 'two']);
+  assert.deepEqual(await lists(['["one"]']), ['["one"]']);
+  assert.deepEqual(await lists('[one]'), ['[one]']);
+  await assert.rejects(lists('["one", "too long a word"]'), /keywords may have at most 8 bytes/);
+});
+
 test('a single value of a repeated field is a list of one', async () => {
   assert.deepEqual((await read({ audio_url: URL, keywords: 'one' })).lists.get('keywords'), ['one']);
 });

@@ -4,6 +4,7 @@ import { fingerprintOf } from '../../http/idempotency/idempotency.ts';
 import type { IncomingUpload } from '../../http/route.ts';
 import { parseJson, readBody } from '../../http/server/body.ts';
 import { unknownField } from '../../http/server/validation-errors.ts';
+import { listValues } from './list-values.ts';
 import { fieldTooLarge, type Upload, type UploadLimits } from './upload.ts';
 
 type FieldLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
@@ -64,13 +65,19 @@ export function readJsonFields(body: object, limits: FieldLimits): JsonFields {
 
 function readField(name: string, value: unknown, { fields, lists }: JsonFields, limits: FieldLimits): void {
   if (!Object.hasOwn(limits.fieldBytes, name)) throw unknownField(name, Object.keys(limits.fieldBytes));
-  const values = limits.listFields?.includes(name) && Array.isArray(value) ? value : [value];
+  const values = limits.listFields?.includes(name) ? listOf(value) : [value];
   const isText = limits.textFields.includes(name);
   const texts = values.map((each) => textOf(name, each, isText));
   const maxBytes = limits.fieldBytes[name]!;
   if (texts.some((text) => Buffer.byteLength(text) > maxBytes)) throw fieldTooLarge(name, maxBytes);
   fields.set(name, texts.at(-1) ?? '');
   if (limits.listFields?.includes(name)) lists.set(name, texts);
+}
+
+/** A string is read as in a form: tools that fill in templates send a list as its text. */
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'string' ? listValues(value) : [value];
 }
 
 function textOf(name: string, value: unknown, isText: boolean): string {

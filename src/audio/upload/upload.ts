@@ -9,6 +9,7 @@ import { FileStart } from '../file-start.ts';
 import { cleanFilename } from '../filename.ts';
 import { diskFull, isDiskFull, whileDiskIsFree } from '../storage/free-disk.ts';
 import { type AudioStorage, type ReceivedAudio, UploadTooLargeError } from '../storage/storage.ts';
+import { LIST_BYTES, listValues } from './list-values.ts';
 import { isTooSlow } from './upload-pace.ts';
 
 /** Names the file in `param` of an error, whatever the name of its part. */
@@ -18,7 +19,7 @@ export type UploadLimits = {
   maxFileBytes: number;
   /** The allowed fields with the largest size of each in UTF-8 bytes. */
   fieldBytes: Readonly<Record<string, number>>;
-  /** Fields that may be repeated. */
+  /** Fields that may be repeated, or hold a JSON array of strings. */
   listFields?: readonly string[];
   /** The field that may be sent in place of the file; absent when the file is required. */
   insteadOfFile?: string | undefined;
@@ -122,10 +123,10 @@ function readQueryFields(query: string, limits: UploadLimits): Received {
   for (const [name, value] of new URLSearchParams(query)) {
     const mistake = mistakeOfField(name, received, limits);
     if (mistake) throw mistake;
-    const maxBytes = limits.fieldBytes[name]!;
-    if (Buffer.byteLength(value) > maxBytes) throw fieldTooLarge(name, maxBytes);
+    const isList = isListField(name, limits);
+    requireSize(name, isList ? listValues(value) : [value], limits);
     received.fields.set(name, value);
-    if (limits.listFields?.includes(name)) listOf(received, name).push(value);
+    if (isList) listOf(received, name).push(value);
   }
   return received;
 }
@@ -241,7 +242,7 @@ function mistakeOf({ name, isFile }: Part, received: Received, limits: UploadLim
 }
 
 function mistakeOfField(name: string, { fields }: Received, limits: UploadLimits): ApiError | null {
-  const isRepeated = fields.has(name) && !limits.listFields?.includes(name);
+  const isRepeated = fields.has(name) && !isListField(name, limits);
   if (isRepeated) return new ApiError('invalid_request', `Send ${name} once.`, { param: name });
   if (Object.hasOwn(limits.fieldBytes, name)) return null;
   if (name !== FILE_FIELD) return unknownField(name, Object.keys(limits.fieldBytes));
@@ -254,9 +255,11 @@ async function receivePart({ name, part, filename, isFile }: Part, received: Rec
   const { limits } = arrival;
   if (isFile) return await receiveFile(part as AsyncIterable<Uint8Array>, filename, received, arrival);
   received.fields.set(name!, '');
-  const values = limits.listFields?.includes(name!) ? listOf(received, name!) : null;
+  const values = isListField(name!, limits) ? listOf(received, name!) : null;
   const at = values ? values.push('') - 1 : 0;
-  const value = decode(name!, await readField(name!, part, limits.fieldBytes[name!]!));
+  const maxBytes = limits.fieldBytes[name!]!;
+  const value = decode(name!, await readField(name!, part, values ? Math.max(maxBytes, LIST_BYTES) : maxBytes));
+  if (values) requireSize(name!, listValues(value), limits);
   received.fields.set(name!, value);
   if (values) values[at] = value;
 }
@@ -273,6 +276,15 @@ async function receiveFile(
   const bytes = whileDiskIsFree(observed(part, observers), storage, limits.minFreeDiskBytes);
   const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
   received.file = { ...stored, filename: cleanFilename(filename), start };
+}
+
+function isListField(name: string, { listFields }: UploadLimits): boolean {
+  return listFields?.includes(name) ?? false;
+}
+
+function requireSize(name: string, values: readonly string[], { fieldBytes }: UploadLimits): void {
+  const maxBytes = fieldBytes[name]!;
+  if (values.some((value) => Buffer.byteLength(value) > maxBytes)) throw fieldTooLarge(name, maxBytes);
 }
 
 function listOf({ lists }: Received, name: string): string[] {
@@ -312,7 +324,8 @@ function decode(name: string, bytes: Buffer): string {
   }
 }
 
-function completeUpload({ fields, lists, file, hash }: Received, { insteadOfFile }: UploadLimits): Upload {
+function completeUpload({ fields, file, hash, ...received }: Received, { insteadOfFile }: UploadLimits): Upload {
+  const lists = new Map([...received.lists].map(([name, texts]) => [name, texts.flatMap(listValues)]));
   const comesOtherwise = insteadOfFile !== undefined && fields.has(insteadOfFile);
   if (!file && !comesOtherwise) {
     const otherwise = insteadOfFile === undefined ? '' : `, or its URL as ${insteadOfFile}`;

@@ -21,6 +21,7 @@ const route = defineRoute({
       webhook_url: Type.Optional(Type.String()),
       events: Type.Optional(Type.Array(oneOf(['a', 'b']))),
       segments: Type.Optional(Type.Array(segment)),
+      names: Type.Optional(Type.Record(Type.String(), Type.String(), { minProperties: 1 })),
     }),
     answers: {},
   },
@@ -37,6 +38,7 @@ const MISTAKES: { body?: object; query?: string; param: string; message: string 
     param: 'createdAfter',
     message: 'There is no query parameter "createdAfter" here. Did you mean created_after?',
   },
+  { body: { names: {} }, param: 'names', message: 'names must not be empty.' },
   { body: { events: ['a', 'c'] }, param: 'events', message: 'events[1] must be one of "a", "b".' },
   {
     body: { segments: [{ index: 0, text: 'a' }, { index: 1 }] },

@@ -26,7 +26,7 @@ export function describeInvalid(errors: SchemaError[], place: string): ApiError 
   // bound explains more than the union, which is last.
   const error = errors.find(({ keyword }) => !BRANCH_KEYWORDS.includes(keyword)) ?? errors.at(-1)!;
   if (place === 'params') return new ApiError('not_found', 'There is nothing at this path.');
-  if (error.keyword === 'minProperties') return nothingToChange(error);
+  if (error.keyword === 'minProperties' && error.instancePath === '') return nothingToChange(error);
   if (error.keyword === 'additionalProperties') return unknownFieldOf(error, place);
   const missing = error.params['missingProperty'];
   const path = [...stepsTo(error), ...(missing === undefined ? [] : [String(missing)])];
@@ -102,6 +102,8 @@ function rule({ keyword, params, schema, parentSchema, message }: SchemaError): 
       return `must have at most ${limit} characters`;
     case 'minItems':
       return `must name at least ${limit}`;
+    case 'minProperties':
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} entries`;
     case 'maxProperties':
       return `must have at most ${limit} entries`;
     case 'maxItems':

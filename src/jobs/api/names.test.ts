@@ -62,6 +62,30 @@ test('a form and a JSON body name a job, and its answer, the job and the list sh
   assert.deepEqual(namesOf(await read(unnamed.json.id)), [null, []]);
 });
 
+test('a list in a form is a field for each value or a JSON array of strings, and other brackets are text', async () => {
+  await using environment = await openEnvironment();
+  const { send } = environment;
+  const sent = async (...values: string[]) => {
+    const { status, json } = await send([
+      ['async', 'true'],
+      ...values.map((value): [string, string] => ['tags', value]),
+      ['keywords', '["Kennedy","Cape Canaveral"]'],
+    ]);
+    return [status, json.tags ?? json.error.message, json.options?.keywords];
+  };
+  const KEYWORDS = ['Kennedy', 'Cape Canaveral'];
+  const many = JSON.stringify(Array.from({ length: 10 }, (_, at) => `${at} ${'ä'.repeat(60)}`));
+
+  assert.deepEqual(await sent('["sales", "Zoë"]'), [202, ['sales', 'Zoë'], KEYWORDS]);
+  assert.deepEqual(await sent('["sales"]', 'Zoë'), [202, ['sales', 'Zoë'], KEYWORDS]);
+  assert.deepEqual(await sent('[]'), [202, [], KEYWORDS]);
+  assert.deepEqual(await sent('[urgent]', '[1]'), [202, ['[urgent]', '[1]'], KEYWORDS]);
+  assert.deepEqual(await sent(many), [202, JSON.parse(many), KEYWORDS]);
+  assert.deepEqual(await sent(JSON.stringify(['x'.repeat(300)])), [
+    ...[413, 'tags may have at most 256 bytes.', undefined],
+  ]);
+});
+
 test('a job is renamed and tagged anew in any state, and what the request leaves out stays', async () => {
   await using environment = await openEnvironment();
   const { send, change, read, found } = environment;
