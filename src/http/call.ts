@@ -105,8 +105,8 @@ export function contentLengthOf({ headers }: IncomingMessage): number | null {
   return headers['content-length'] === undefined ? null : Number(headers['content-length']);
 }
 
-// One error for all requests, since making one costs more than the abort.
-const REQUEST_OVER = new Error('the request is over');
+/** Why the signal of a request aborts. One error for all requests, since making one costs more than the abort. */
+export const REQUEST_OVER = new Error('the request is over');
 
 /** Aborts when the request is over: the client hung up, or the whole answer was sent. */
 export function endOf(reply: FastifyReply): AbortController {

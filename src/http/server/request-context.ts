@@ -3,8 +3,10 @@ import type { CallerAccount, CallerKey, CallerUser } from '../../accounts/accoun
 import type { Log } from '../../platform/log.ts';
 import { NO_TRACER, type Span, type Tracer } from '../../platform/tracing/tracer.ts';
 import { readTraceparent, traceField } from '../../rules/network/traceparent.ts';
+import { REQUEST_OVER } from '../call.ts';
 import type { ClosedConnection } from '../connections/connections.ts';
 import type { UnreadAnswers } from '../connections/unread-answers.ts';
+import { problemOf } from '../errors.ts';
 import type { IdempotencyLease } from '../idempotency/idempotency-lease.ts';
 import type { Route } from '../route.ts';
 
@@ -75,6 +77,11 @@ export function newRequestContext(
   };
 }
 
+// In the log and the metrics only: the status of nginx for a caller that hung up before it was answered.
+const HUNG_UP = 499;
+const SWITCHING_PROTOCOLS = 101;
+const CONNECTION_ENDED = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
+
 const HEALTH_CHECKS = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Continues the trace that the request belongs to, if it names one; with a tracer, by a span of its own. */
@@ -100,10 +107,11 @@ export function logEndOfRequest(
   reply.raw.once('close', () => {
     const { startedAt, account, key, sessionId, user, traceparent, span, notes, failure } = request.context;
     const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
-    const status = reply.raw.statusCode;
+    const status = statusOf(reply);
     const durationMs = performance.now() - startedAt;
     metrics.requestEnded({ route, method: request.method, status, seconds: durationMs / 1000 });
-    const isFault = status >= 500 || (failure && status < 400);
+    const isFailed = failure !== null && (status < 400 || (status === HUNG_UP && !isOfHangUp(failure)));
+    const isFault = status >= 500 || isFailed;
     const ids = { job_id: notes['job_id'] as string | undefined, account_id: account?.id };
     span?.end({ 'http.response.status_code': status, ...ids }, isFault ? String(status) : null);
     const line = {
@@ -123,11 +131,29 @@ export function logEndOfRequest(
     // Health checks come every second: at level info they would be most of the log.
     if (HEALTH_CHECKS.has(route)) log.debug(line, 'request');
     // A stream that failed has sent status 200 before.
-    else if (status === 500 || (failure && status < 400))
-      log.error({ ...line, error: describeFailure(failure) }, 'request failed');
+    else if (status === 500 || isFailed) log.error({ ...line, error: describeFailure(failure) }, 'request failed');
     else if (status === 503) log.warn({ ...line, reason: (failure as Partial<Error> | null)?.message }, 'request');
     else log.info(line, 'request');
   });
+}
+
+/** Logs a failure that comes after the line of its request, as the caller had hung up. */
+export function logLateFailure(request: FastifyRequest, failure: unknown, log: Log): void {
+  if (isOfHangUp(failure)) return;
+  const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
+  const line = { request_id: request.id, method: request.method, route, status: HUNG_UP, hung_up: true };
+  log.error({ ...line, error: describeFailure(failure) }, 'request failed');
+}
+
+/** Of the answer; 499 where the caller hung up before its status was sent. */
+function statusOf({ raw }: FastifyReply): number {
+  return raw.headersSent || raw.statusCode === SWITCHING_PROTOCOLS ? raw.statusCode : HUNG_UP;
+}
+
+/** Whether a request failed as its caller hung up, or would have been answered with a refusal: nobody must look. */
+function isOfHangUp(failure: unknown): boolean {
+  const { code } = (failure ?? {}) as { code?: unknown };
+  return failure === REQUEST_OVER || CONNECTION_ENDED.has(String(code)) || problemOf(failure).status !== 500;
 }
 
 /**

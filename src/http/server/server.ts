@@ -17,7 +17,13 @@ import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { answerMalformed } from './malformed-requests.ts';
 import { methodsAt } from './methods.ts';
-import { type HttpMetrics, logEndOfRequest, newRequestContext, traceRequest } from './request-context.ts';
+import {
+  type HttpMetrics,
+  logEndOfRequest,
+  logLateFailure,
+  newRequestContext,
+  traceRequest,
+} from './request-context.ts';
 import { addRoutes, endLeaseAndSend, type RecordEvent } from './routes.ts';
 import { describeInvalid, type SchemaError } from './validation-errors.ts';
 import { lazyValidators } from './validators.ts';
@@ -93,6 +99,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   });
   app.setErrorHandler(async (error, request, reply) => {
     request.context.failure = error;
+    if (reply.raw.closed) logLateFailure(request, error, log);
     return await endLeaseAndSend(request, reply, answerProblem(request, error));
   });
   app.removeAllContentTypeParsers();
