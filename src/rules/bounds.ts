@@ -72,8 +72,12 @@ export const BOUNDS = {
   deliverySearchMs: 60_000,
   /** A delivery that the search finds, due for longer than this, counts as found late. */
   foundLateMs: 2_000,
-  /** Attempts start with settings of a webhook that are at most this old. */
-  settingsMaxAgeMs: 1_000,
+  /** No attempt is sent later than this after a webhook was deleted or disabled, on any node. */
+  withdrawnWithinMs: 1_000,
+  /** A request is sent with settings of its webhook that are at most this old, from the start of their read. */
+  settingsMaxAgeMs: 750,
+  /** Between the last look at the settings and the first byte of the request. */
+  sendMs: 200,
   /** A read of one webhook's rows brings its settings too, if they would be too old after this time. */
   settingsRefillMs: 500,
 
@@ -160,6 +164,10 @@ const ORDER: { holds: (bounds: Bounds) => boolean; why: string }[] = [
   {
     why: 'the search is for what no poll can find',
     holds: (ms) => ms.lateCommitMs < ms.deliverySearchMs,
+  },
+  {
+    why: 'a request is sent in time with the oldest settings that it may be sent with',
+    holds: (ms) => ms.settingsMaxAgeMs + ms.sendMs < ms.withdrawnWithinMs,
   },
   {
     why: 'settings that a refill does not bring are fresh until the next refill',

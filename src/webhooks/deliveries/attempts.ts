@@ -2,6 +2,7 @@ import { logFailure } from '../../db/database.ts';
 import { NameServersAwayError } from '../../egress/transport-error.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { timeOfId } from '../../rules/ids.ts';
+import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
 import type { DelivererParts } from './deliverer-parts.ts';
 import { postponeDelivery, type WaitingDelivery } from './due-store.ts';
@@ -137,13 +138,15 @@ export class Attempts {
     const { databaseClock, sendOptions, webhooks, drops, scheduler, wake, ownership } = this.#parts;
     const { delivery } = attempt;
     const webhook = () => webhooks.get(delivery.webhookId) ?? attempt.webhook;
+    const isChanged = () => webhook().state !== 'active' || !isSameReceiver(webhook(), attempt.webhook);
     const isErased = () => this.#erased.has(delivery.eventId);
     const isOwned = () => ownership.isTrusted() && ownership.epochOf(delivery.shard) === attempt.epoch;
     try {
-      // While a connection is opened, the webhook may be disabled or deleted, its account suspended, the event erased,
-      // and the shard lost to a process that sends at the same limit per second.
+      // While a connection is opened, the webhook may be disabled, deleted or changed, its account suspended, the event
+      // erased, and the shard lost to a process that sends at the same limit per second.
       const result = await sendAttempt(attempt, sendOptions, {
-        isWithdrawn: () => webhook().state !== 'active' || isErased() || !isOwned(),
+        isWithdrawn: () => isChanged() || isErased() || !isOwned(),
+        confirm: () => (webhooks.fresh(delivery.webhookId) ? null : this.#readSettings(delivery)),
         onSend: () => {
           scheduler.sent(delivery.id, databaseClock.nowMs());
           // It is known now when the next one of a webhook with a limit per second may start.
@@ -154,12 +157,26 @@ export class Attempts {
       // The receiver did not cause the failure of an attempt that this process cut off.
       if (result && (result.succeeded || !this.#isCutOff)) return result;
       if (isErased()) this.#settle(delivery, null);
-      else this.#startAgain(delivery, 0);
+      else this.#startAgain(delivery, webhooks.fresh(delivery.webhookId) ? 0 : READ_AGAIN_MS);
       drops.dropIfInactive(webhook());
     } catch (error) {
       await this.#giveUp(attempt, error);
     }
     return null;
+  }
+
+  /**
+   * Reads the webhook of an attempt that has opened its connection for so long that the webhook may have been disabled,
+   * by a process whose notification was lost. Whether its settings are known now.
+   */
+  async #readSettings({ webhookId, shard }: WaitingDelivery): Promise<boolean> {
+    const { webhooks, log } = this.#parts;
+    try {
+      await webhooks.refresh([{ id: webhookId, shard }]);
+    } catch (error) {
+      logFailure(log, error, 'reading a webhook');
+    }
+    return webhooks.fresh(webhookId) !== null;
   }
 
   async #giveUp({ delivery }: Attempt, error: unknown): Promise<void> {
@@ -235,4 +252,9 @@ export class Attempts {
     ownership.recorded(shard);
     wake();
   }
+}
+
+/** Whether a request that was made for the one is for the other too. */
+function isSameReceiver(now: WebhookSettings, before: WebhookSettings): boolean {
+  return now.url === before.url && now.secret.equals(before.secret);
 }

@@ -120,11 +120,12 @@ export class Reader {
   async #read(shards: number[], { fromMs, untilMs }: { fromMs: number; untilMs: number }): Promise<number> {
     const { db, scheduler, webhooks } = this.#parts;
     const read = scheduler.beginRead();
+    const sentAtMs = this.#parts.monotonicMs();
     try {
       const without = scheduler.backlogged(READ_LIMITS.leftOut);
       const known = scheduler.known({ shards, fromMs, limit: READ_LIMITS.known });
       const answer = await readDue(db, { shards, fromMs, untilMs, without, known, limit: READ_LIMITS.rows });
-      this.#keep(answer, read);
+      this.#keep(answer, { read, sentAtMs });
       for (const delivery of answer.deliveries) {
         scheduler.offer(delivery, webhooks.get(delivery.webhookId)!, read);
       }
@@ -138,10 +139,11 @@ export class Reader {
     const { db, log, scheduler, webhooks, wake } = this.#parts;
     const hasSettings =
       webhooks.isFreshFor(webhookId, BOUNDS.settingsRefillMs) && webhooks.get(webhookId)!.state === 'active';
+    const sentAtMs = this.#parts.monotonicMs();
     const span = { fromMs, untilMs: toMs, limit, known, withSettings: !hasSettings };
     try {
       const answer = await readDueOfWebhook(db, { shard, webhookId, ...span });
-      this.#keep(answer, read);
+      this.#keep(answer, { read, sentAtMs });
       const [webhook] = answer.webhooks;
       if (hasSettings) webhooks.apply(webhookId);
       scheduler.refilled(read, answer.deliveries, webhook ?? null);
@@ -154,7 +156,7 @@ export class Reader {
   }
 
   /** Keeps what came with the rows: the settings of their webhooks, and the time. */
-  #keep({ webhooks, nowMs }: ReadDeliveries, read: number): void {
+  #keep({ webhooks, nowMs }: ReadDeliveries, read: { read: number; sentAtMs: number }): void {
     if (nowMs !== null) this.#parts.databaseClock.adjust(nowMs);
     for (const webhook of webhooks) {
       this.#parts.webhooks.keep(webhook, read);

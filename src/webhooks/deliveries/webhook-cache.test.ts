@@ -29,7 +29,7 @@ function startsWith(settings: WebhookSettings): number {
   const scheduler = new Scheduler<WaitingDelivery>();
   const cache = new WebhookCache({} as Sql, scheduler, () => 0);
   scheduler.addShard(0, NOW_MS - 10_000);
-  cache.keep(settings, scheduler.beginRead());
+  cache.keep(settings, { read: scheduler.beginRead(), sentAtMs: 0 });
   scheduler.spill({ id: 'w1', shard: 0 });
   const [refill] = scheduler.refills(1, NOW_MS);
   const row = { shard: 0, accountId: 'a', webhookId: 'w1', eventId: 'e', eventType: 't', attempt: 1, attemptId: 'x' };
@@ -58,10 +58,23 @@ test('a webhook that is read again without its settings keeps those that are kno
   assert.equal(startsWith({ ...ACTIVE, state: 'inactive' }), 0);
 });
 
+test('settings are as old as the read that brought them: what was changed while it ran may be missing', () => {
+  const scheduler = new Scheduler<WaitingDelivery>();
+  let nowMs = 700;
+  const cache = new WebhookCache({} as Sql, scheduler, () => nowMs);
+  // Sent at 0, answered at 700.
+  cache.keep(ACTIVE, { read: scheduler.beginRead(), sentAtMs: 0 });
+
+  const answered = cache.fresh('w1');
+  nowMs = 751;
+
+  assert.deepEqual([answered, cache.fresh('w1')], [ACTIVE, null]);
+});
+
 test('at its limit the cache forgets the webhook that was read longest ago, and none of the last read', () => {
   const scheduler = new Scheduler<WaitingDelivery>();
   const cache = new WebhookCache({} as Sql, scheduler, () => 0);
-  const keep = (id: string, read: number) => cache.keep({ ...ACTIVE, id }, read);
+  const keep = (id: string, read: number) => cache.keep({ ...ACTIVE, id }, { read, sentAtMs: 0 });
   const first = scheduler.beginRead();
   for (let number = 0; number < 19_999; number += 1) keep(`old${number}`, first);
   const last = scheduler.beginRead();

@@ -4,7 +4,8 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import { deletedWebhook, readWebhooks, type WaitingDelivery } from './due-store.ts';
 
-type Cached = { settings: WebhookSettings; read: number; readAtMs: number };
+/** @property sentAtMs  when the read was sent: what was changed since may be missing in its answer */
+type Cached = { settings: WebhookSettings; read: number; sentAtMs: number };
 
 /** More webhooks than one read brings: what a read has just brought is not forgotten before it is used. */
 const MAX_CACHED = 20_000;
@@ -27,7 +28,7 @@ export class WebhookCache {
     return this.#cached.get(id)?.settings ?? null;
   }
 
-  /** The settings, if an attempt may start with them. */
+  /** The settings, if an attempt may start, or send its request, with them. */
   fresh(id: string): WebhookSettings | null {
     return this.isFreshFor(id, 0) ? this.get(id) : null;
   }
@@ -35,7 +36,7 @@ export class WebhookCache {
   /** Whether attempts may still start with the settings after this time. */
   isFreshFor(id: string, ms: number): boolean {
     const cached = this.#cached.get(id);
-    return cached !== undefined && this.#monotonicMs() - cached.readAtMs + ms <= BOUNDS.settingsMaxAgeMs;
+    return cached !== undefined && this.#monotonicMs() - cached.sentAtMs + ms <= BOUNDS.settingsMaxAgeMs;
   }
 
   /** Gives the scheduler the settings that were read last: it has none of a webhook without deliveries in memory. */
@@ -44,15 +45,18 @@ export class WebhookCache {
     if (cached) this.#scheduler.setWebhook(cached.settings, cached.read);
   }
 
-  /** Keeps settings that a read brought, unless a later read has brought some. */
-  keep(settings: WebhookSettings, read: number): void {
+  /**
+   * Keeps settings that a read brought, unless a later read has brought some.
+   * @param read.sentAtMs  when it was sent, by the monotonic clock
+   */
+  keep(settings: WebhookSettings, { read, sentAtMs }: { read: number; sentAtMs: number }): void {
     const cached = this.#cached.get(settings.id);
     if (cached && cached.read > read) return;
     // The map is in the order of the reads.
     this.#cached.delete(settings.id);
     const [oldest] = this.#cached.keys();
     if (this.#cached.size >= MAX_CACHED) this.#cached.delete(oldest!);
-    this.#cached.set(settings.id, { settings, read, readAtMs: this.#monotonicMs() });
+    this.#cached.set(settings.id, { settings, read, sentAtMs });
     this.#scheduler.setWebhook(settings, read);
   }
 
@@ -60,10 +64,11 @@ export class WebhookCache {
   async refresh(webhooks: { id: string; shard: number }[]): Promise<void> {
     for (const [shard, found] of Map.groupBy(webhooks, (webhook) => webhook.shard)) {
       const read = this.#scheduler.beginRead();
+      const sentAtMs = this.#monotonicMs();
       try {
         const ids = [...new Set(found.map(({ id }) => id))];
         const settings = new Map((await readWebhooks(this.#sql, shard, ids)).map((one) => [one.id, one]));
-        for (const id of ids) this.keep(settings.get(id) ?? deletedWebhook({ id, shard }), read);
+        for (const id of ids) this.keep(settings.get(id) ?? deletedWebhook({ id, shard }), { read, sentAtMs });
       } finally {
         this.#scheduler.endRead(read);
       }

@@ -104,7 +104,7 @@ function deleteAlerts(context: WebhookContext): Route {
     path: '/v1/alerts',
     auth: 'key',
     scope: 'webhooks:write',
-    summary: 'Delete the webhook for alerts; nothing more is sent to it',
+    summary: 'Delete the webhook for alerts; after a second nothing more is sent to it',
     tag: 'Webhooks',
     schema: { answers: { 204: null } },
     async handle({ account, actor }) {

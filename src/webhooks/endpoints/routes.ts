@@ -177,7 +177,7 @@ function removeWebhook(context: WebhookContext): Route {
     path: '/v1/webhooks/:id',
     auth: 'key',
     scope: 'webhooks:write',
-    summary: 'Delete a webhook; nothing more is sent to it',
+    summary: 'Delete a webhook; after a second nothing more is sent to it',
     tag: 'Webhooks',
     schema: { params: idParams, answers: { 204: null } },
     async handle({ account, actor, params }) {

@@ -33,9 +33,11 @@ export type Destination = { target: UrlTarget; origin: string; path: string };
 export type Sending = {
   /** Evaluated just before the request is sent: true, and nothing is sent. */
   isWithdrawn: () => boolean;
+  /** Reads what `isWithdrawn` needs, before it. False, and nothing is sent; null: there is nothing to read. */
+  confirm: () => Promise<boolean> | null;
   /** The request is sent now. */
   onSend: () => void;
-  /** The receiver had closed the connection: whether the request may be sent again, on another one. */
+  /** The receiver had closed an idle connection: whether the request may be sent again, on another one. */
   mayRepeat: () => boolean;
 };
 
@@ -108,9 +110,9 @@ export class Attempt {
         return this.#received(this.#connection, await this.#exchangeOn(this.#connection));
       } catch (cause) {
         // A receiver may close an idle connection just when it is reused. The attempt continues on a new one, once.
-        if (!(cause instanceof TransportError) || cause.reason !== 'reset' || this.#deadline.isExpired) throw cause;
+        if (!wasClosedUnread(cause, this.#connection) || this.#deadline.isExpired) throw cause;
         // The receiver may have got the request: the failure of this attempt is recorded.
-        if (this.#request.isWithdrawn() || !this.#request.mayRepeat()) throw cause;
+        if ((await this.#isWithdrawn()) || !this.#request.mayRepeat()) throw cause;
       }
     }
     // The name may have another address now. The old one was checked by an earlier attempt, not by this one.
@@ -162,10 +164,16 @@ export class Attempt {
   }
 
   async #exchangeOn(connection: Connection): Promise<HttpResponse> {
-    if (this.#request.isWithdrawn()) throw new Withdrawn();
+    if (await this.#isWithdrawn()) throw new Withdrawn();
     this.#request.onSend();
     this.#trace.remoteAddress = connection.address;
     return await exchange(connection.client, this.#request, this.#deadline);
+  }
+
+  async #isWithdrawn(): Promise<boolean> {
+    const confirmed = this.#request.confirm();
+    if (confirmed !== null && (!(await confirmed) || this.#deadline.isExpired)) return true;
+    return this.#request.isWithdrawn();
   }
 
   /** The status of a response. A connection that can carry another request is given back. */
@@ -189,6 +197,19 @@ export class Attempt {
 /** The report for a URL that the rules refuse; nothing was sent. */
 export function forbiddenReport(): PostReport {
   return { ...emptyTrace(), result: transportResult(forbiddenAddress()), durationMs: 0 };
+}
+
+// Servers and load balancers close connections that were idle for whole seconds.
+const IDLE_MS = 1_000;
+
+/**
+ * Whether a request on a reused connection failed as it does when the receiver had closed the connection before: by an
+ * orderly end, or, after a while without requests, by a reset. Otherwise the receiver may have read the request and
+ * then failed: the next attempt comes after the wait for it.
+ */
+function wasClosedUnread(cause: unknown, { idleMs }: Connection): boolean {
+  if (!(cause instanceof TransportError) || cause.reason !== 'reset') return false;
+  return codeOf(cause.cause) !== 'ECONNRESET' || idleMs >= IDLE_MS;
 }
 
 function transportResult(cause: unknown): PostResult {

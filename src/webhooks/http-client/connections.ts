@@ -9,6 +9,10 @@ export type Connection = {
   address: string;
   /** When the attempt that uses it got it, or the last one that did. */
   usedSinceMs: number;
+  /** When it became idle last. */
+  usedUntilMs: number;
+  /** How long it was idle before; 0 for a new one. */
+  idleMs: number;
   /** False when the socket is closed; the next request needs another connection. */
   isOpen(): boolean;
 };
@@ -68,7 +72,9 @@ export class ConnectionPool {
       if (!connection) return null;
       this.#idleCount -= 1;
       if (connection.isOpen()) {
-        connection.usedSinceMs = this.#monotonicMs();
+        const nowMs = this.#monotonicMs();
+        connection.idleMs = nowMs - connection.usedUntilMs;
+        connection.usedSinceMs = nowMs;
         return connection;
       }
       this.discard(connection);
@@ -95,8 +101,17 @@ export class ConnectionPool {
   adopt(origin: string, address: string, socket: TLSSocket): Connection {
     const host = this.#hostOf(origin);
     const client = clientOn(socket, origin);
+    const nowMs = this.#monotonicMs();
     const isOpen = () => !socket.destroyed && socket.writable;
-    const connection: Connection = { client, address, origin, usedSinceMs: this.#monotonicMs(), isOpen };
+    const connection: Connection = {
+      client,
+      address,
+      origin,
+      usedSinceMs: nowMs,
+      usedUntilMs: nowMs,
+      idleMs: 0,
+      isOpen,
+    };
     client.on('disconnect', () => this.discard(connection));
     host.connections.add(connection);
     return connection;
@@ -108,9 +123,11 @@ export class ConnectionPool {
     if (!connection.isOpen()) this.discard(connection);
     else if (host.waiters.length > 0) {
       connection.usedSinceMs = this.#monotonicMs();
+      connection.idleMs = 0;
       host.waiters.shift()!.admit({ connection, opened: nothing });
     } else if (this.#idleCount >= MAX_IDLE) this.discard(connection);
     else {
+      connection.usedUntilMs = this.#monotonicMs();
       host.idle.push(connection);
       this.#idleCount += 1;
     }

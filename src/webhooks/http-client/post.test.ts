@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type net from 'node:net';
 import { test } from 'node:test';
+import tls from 'node:tls';
 import { type HostileMode, openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
 import type { PostReport } from './attempt.ts';
@@ -120,6 +122,75 @@ test('an idle connection that the receiver has closed is replaced within the att
 
   assert.deepEqual(second?.result, { kind: 'answered', status: 200 });
   assert.equal(receiver.connections(), 2);
+});
+
+/** A receiver that answers the first request of each connection, and ends the second as it is told. */
+async function openEndingReceiver(end: (socket: tls.TLSSocket, raw: net.Socket) => void) {
+  const { key, cert } = testAuthority.issue({ hosts: ['127.0.0.1'] });
+  const raws = new Map<string, net.Socket>();
+  let requests = 0;
+  const server = tls.createServer({ key, cert }, (socket) => {
+    let ofConnection = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      requests += 1;
+      ofConnection += 1;
+      if (ofConnection === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      else end(socket, raws.get(`${socket.remotePort}`)!);
+    });
+  });
+  server.on('connection', (socket) => raws.set(`${socket.remotePort}`, socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  return {
+    port,
+    url: `https://127.0.0.1:${port}/`,
+    requests: () => requests,
+    [Symbol.dispose]: () => void server.close(),
+  };
+}
+
+for (const { title, idleMs, requests, result } of [
+  {
+    title: 'is reset after less than a second is not repeated at once: it may have been read',
+    idleMs: 999,
+    requests: 2,
+    result: {
+      kind: 'transport_error',
+      reason: 'reset',
+      message: 'The receiver closed the connection before it answered.',
+    },
+  },
+  {
+    title: 'is reset after a second is sent once more, on a new one',
+    idleMs: 1_000,
+    requests: 3,
+    result: { kind: 'answered', status: 200 },
+  },
+]) {
+  test(`a request on an idle connection that ${title}`, async () => {
+    using receiver = await openEndingReceiver((_socket, raw) => raw.resetAndDestroy());
+    let nowMs = 0;
+    using poster = testPoster(receiver.port, { monotonicMs: () => nowMs });
+
+    await poster.post({ ...REQUEST, url: receiver.url });
+    nowMs = idleMs;
+    const second = await poster.post({ ...REQUEST, url: receiver.url });
+
+    assert.deepEqual(second?.result, result);
+    assert.equal(receiver.requests(), requests);
+  });
+}
+
+test('a request on a connection that the receiver ends is sent once more, on a new one', async () => {
+  using receiver = await openEndingReceiver((socket) => socket.end());
+  using poster = testPoster(receiver.port);
+
+  await poster.post({ ...REQUEST, url: receiver.url });
+  const second = await poster.post({ ...REQUEST, url: receiver.url });
+
+  assert.deepEqual(second?.result, { kind: 'answered', status: 200 });
+  assert.equal(receiver.requests(), 3);
 });
 
 const HOSTILE_MODES: [HostileMode, string][] = [

@@ -47,6 +47,8 @@ export type PosterOptions = {
   maxHandshakes?: number;
   lookup?: Lookup | undefined;
   askNameServers?: AskNameServers | undefined;
+  /** Time in ms that does not jump, for idle connections; default: performance.now. */
+  monotonicMs?: () => number;
   /** CONNECT proxy for all connections, as http:// or https:// URL. */
   proxyUrl?: string | null | undefined;
 };
@@ -73,7 +75,7 @@ class HttpsPoster implements Poster {
   #isClosed = false;
 
   constructor(options: PosterOptions) {
-    const { timeoutMs, maxWaitMs, maxHandshakes = MAX_HANDSHAKES, allowedTargets, ca, proxyUrl } = options;
+    const { timeoutMs, maxWaitMs, maxHandshakes = MAX_HANDSHAKES, allowedTargets, ca, proxyUrl, monotonicMs } = options;
     const deadlines = new Deadlines();
     this.#maxLookupWaitMs = Math.min(maxWaitMs, MAX_LOOKUP_WAIT_MS);
     this.#handshakes = new HandshakeLimiter({ permits: maxHandshakes, maxWaitMs, deadlines });
@@ -82,7 +84,7 @@ class HttpsPoster implements Poster {
       timeoutMs,
       allowedTargets,
       deadlines,
-      pool: new ConnectionPool({ maxWaitMs }),
+      pool: new ConnectionPool({ maxWaitMs, ...(monotonicMs && { monotonicMs }) }),
       // One context for all connections: creating one reads every trusted certificate.
       secureContext: tls.createSecureContext({ minVersion: 'TLSv1.2', ...(ca ? { ca } : {}) }),
       proxy: proxyUrl ? readProxy(proxyUrl) : null,
@@ -91,7 +93,12 @@ class HttpsPoster implements Poster {
 
   async post(request: PostRequest): Promise<PostReport | null> {
     const { url, accountId, headers, body, isDegraded = false } = request;
-    const { isWithdrawn = () => false, onSend = () => undefined, mayRepeat = () => true } = request;
+    const {
+      isWithdrawn = () => false,
+      confirm = () => null,
+      onSend = () => undefined,
+      mayRepeat = () => true,
+    } = request;
     const destination = this.#destinationOf(url);
     if (!destination) return forbiddenReport();
     const acquired = this.#isClosed ? null : await this.#context.pool.acquire(destination.origin);
@@ -108,7 +115,7 @@ class HttpsPoster implements Poster {
       turn.opened();
       return null;
     }
-    const sent = { ...destination, headers, body, isWithdrawn, onSend, mayRepeat };
+    const sent = { ...destination, headers, body, isWithdrawn, confirm, onSend, mayRepeat };
     return await new Attempt(this.#context, sent, { turn, lookup }).run();
   }
 

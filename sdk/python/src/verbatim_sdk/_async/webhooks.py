@@ -65,7 +65,7 @@ class AsyncWebhooks:
         return await self._transport.json(patch("/v1/webhooks/{}", webhook_id, body=changes), options)
 
     async def delete(self, webhook_id: str, *, options: RequestOptions | None = None) -> None:
-        """Deletes the webhook; nothing more is sent to it."""
+        """Deletes the webhook; after a second nothing more is sent to it."""
         await self._transport.json(delete("/v1/webhooks/{}", webhook_id), options)
 
     async def alerts(self, *, options: RequestOptions | None = None) -> Alerts:
@@ -83,7 +83,7 @@ class AsyncWebhooks:
         return await self._transport.json(patch("/v1/alerts", body=changes), options)
 
     async def delete_alerts(self, *, options: RequestOptions | None = None) -> None:
-        """Deletes the webhook for alerts; nothing more is sent to it."""
+        """Deletes the webhook for alerts; after a second nothing more is sent to it."""
         await self._transport.json(delete("/v1/alerts"), options)
 
     async def test(

@@ -66,7 +66,7 @@ class Webhooks:
         return self._transport.json(patch("/v1/webhooks/{}", webhook_id, body=changes), options)
 
     def delete(self, webhook_id: str, *, options: RequestOptions | None = None) -> None:
-        """Deletes the webhook; nothing more is sent to it."""
+        """Deletes the webhook; after a second nothing more is sent to it."""
         self._transport.json(delete("/v1/webhooks/{}", webhook_id), options)
 
     def alerts(self, *, options: RequestOptions | None = None) -> Alerts:
@@ -84,7 +84,7 @@ class Webhooks:
         return self._transport.json(patch("/v1/alerts", body=changes), options)
 
     def delete_alerts(self, *, options: RequestOptions | None = None) -> None:
-        """Deletes the webhook for alerts; nothing more is sent to it."""
+        """Deletes the webhook for alerts; after a second nothing more is sent to it."""
         self._transport.json(delete("/v1/alerts"), options)
 
     def test(
