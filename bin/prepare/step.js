@@ -3,24 +3,28 @@ const { spawn } = require('node:child_process');
 
 const TICK_MS = 1_000;
 const MAX_CHARACTERS = 1_500;
+// npm and apt give up a server that is silent, and none that drips.
+const MAX_MINUTES = 60;
 
 /**
  * Runs a program that may take long, and shows a line with its purpose and the elapsed time on the terminal.
  * The program's output is shown only if it fails. With VERBATIM_INSTALL=off nothing runs: an image holds all that it
  * needs.
  * @param label  the purpose, such as "installing ffmpeg"
+ * @throws Error  when it fails, when a signal ends it, and after an hour
  */
 async function step(label, command, args, options = {}) {
   if (process.env.VERBATIM_INSTALL === 'off') throw new Error(`${label} is not allowed here (VERBATIM_INSTALL=off)`);
   const progress = showProgress(label);
-  const { code, output } = await capture(command, args, options);
+  const { code, output } = await capture(command, args, { timeout: MAX_MINUTES * 60_000, ...options });
   progress.end(code === 0);
+  if (code === null) throw new Error(`${label} was stopped, by a signal or after ${MAX_MINUTES} minutes.`);
   if (code !== 0) throw new Error(`${label} did not work:\n${withoutHosts(output)}`);
 }
 
 /**
  * Runs a program silently. Resolves with `{ code, output }`: beginning and end of its output; code 127 if it cannot be
- * started.
+ * started, null if a signal ended it.
  */
 function capture(command, args, options) {
   return new Promise((resolve) => {

@@ -10,14 +10,16 @@ export type DownloadOptions = {
   target: string;
   /** Called with the bytes of the file so far; the count falls to 0 when the download starts over. */
   onBytes(count: number): void;
-  /** A connection without data for this time counts as broken. */
+  /** A connection that brings less than 4 KB a second for this time counts as broken. */
   stallMs: number;
   clock: Clock;
   signal: AbortSignal;
 };
 
-// Only consecutive attempts without data count, so that a large file over an unreliable connection completes.
-const EMPTY_ATTEMPTS_MAX = 5;
+// Less than a line of 64 kbit/s has. A mirror that drips would hold a pull for days, and the next source wait for it.
+const MIN_BYTES_PER_MS = 4;
+// Only consecutive attempts that are slower count, so that a large file over an unreliable connection completes.
+const SLOW_ATTEMPTS_MAX = 5;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 const READ_BYTES = 2 ** 20;
@@ -43,6 +45,9 @@ export async function downloadChecked(file: ExpectedFile, options: DownloadOptio
   );
 }
 
+/** A connection that is too slow. */
+class SlowError extends Error {}
+
 type Digests = { sha256: string; isRight: boolean; wasResumed: boolean };
 
 async function fetchAndDigest(file: ExpectedFile, options: DownloadOptions): Promise<Digests> {
@@ -57,7 +62,8 @@ async function fetchAndDigest(file: ExpectedFile, options: DownloadOptions): Pro
 }
 
 async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOptions): Promise<void> {
-  for (let emptyAttempts = 0, pauseMs = FIRST_PAUSE_MS; part.sizeBytes < file.sizeBytes; ) {
+  let sinceMs = options.clock.now();
+  for (let slowAttempts = 0, pauseMs = FIRST_PAUSE_MS; part.sizeBytes < file.sizeBytes; ) {
     const before = part.sizeBytes;
     const failure = await fetchOnce(part, file, options);
     options.signal.throwIfAborted();
@@ -65,10 +71,14 @@ async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOption
     if (failure instanceof AnswerError && !failure.isTemporary) {
       throw new ModelError('not_on_hub', `${capital(failure.message)}.`, { cause: failure });
     }
-    if (part.sizeBytes > before) [emptyAttempts, pauseMs] = [0, FIRST_PAUSE_MS];
-    else if (++emptyAttempts === EMPTY_ATTEMPTS_MAX) {
+    // With the pause before it: a server may also send a little and close the connection, each time.
+    const minBytes = Math.max(1, (options.clock.now() - sinceMs) * MIN_BYTES_PER_MS);
+    sinceMs = options.clock.now();
+    const isSlow = failure instanceof SlowError || part.sizeBytes - before < minBytes;
+    if (!isSlow) [slowAttempts, pauseMs] = [0, FIRST_PAUSE_MS];
+    else if (++slowAttempts === SLOW_ATTEMPTS_MAX) {
       const message = capital(
-        `${file.server} stopped answering in the middle of ${file.path}. Pull again later: what is there is kept.`,
+        `${file.server} stopped answering, or sent less than ${MIN_BYTES_PER_MS} KB a second, in the middle of ${file.path}. Pull again later: what is there is kept.`,
       );
       throw new ModelError('unreachable', message, { cause: failure });
     }
@@ -84,23 +94,30 @@ async function fetchOnce(
   { openAt }: ExpectedFile,
   { onBytes, stallMs, signal }: DownloadOptions,
 ): Promise<unknown> {
-  const stalled = new AbortController();
-  const stop = () => stalled.abort(new Error(`nothing came for ${stallMs} ms`));
-  let timer = setTimeout(stop, stallMs);
+  const broken = new AbortController();
+  const minBytes = stallMs * MIN_BYTES_PER_MS;
+  let [windowBytes, isWriting] = [0, false];
+  const window = setInterval(() => {
+    if (windowBytes < minBytes && !isWriting) broken.abort(new SlowError(`${windowBytes} bytes came in ${stallMs} ms`));
+    windowBytes = 0;
+  }, stallMs);
   try {
-    for await (const chunk of openAt(part.sizeBytes, AbortSignal.any([signal, stalled.signal]))) {
-      clearTimeout(timer);
+    for await (const chunk of openAt(part.sizeBytes, AbortSignal.any([signal, broken.signal]))) {
+      // The time until a first byte does not count.
+      if (windowBytes === 0) window.refresh();
+      windowBytes += chunk.length;
+      isWriting = true;
       await part.append(chunk);
+      isWriting = false;
       onBytes(part.sizeBytes);
-      timer = setTimeout(stop, stallMs);
     }
     return null;
   } catch (error) {
     if (isLocal(error)) throw error;
     if (error instanceof RangeIgnoredError) await part.startOver();
-    return error;
+    return broken.signal.aborted ? broken.signal.reason : error;
   } finally {
-    clearTimeout(timer);
+    clearInterval(window);
   }
 }
 

@@ -64,6 +64,26 @@ test('a service without a model gets one and the voice detector; another folder 
   assert.equal(new Set(inodes).size, 1);
 });
 
+test('where the disk of the cache has no room, the models go straight into the folder', async () => {
+  await using fixture = await openFixture();
+  const freeBytes = async (folder: string) => (folder.startsWith(fixture.place('cache')) ? 100e6 : 62e9);
+
+  const names = await getFirstModels(fixture.options({ freeBytes }));
+
+  assert.deepEqual(names, ['silero-vad', 'parakeet-110m']);
+  assert.deepEqual(await pulledModels(fixture.place('data/models')), ['parakeet-110m', 'silero-vad']);
+  assert.deepEqual(await pulledModels(fixture.place('cache/models')), []);
+});
+
+test('no room on any disk is said with what is needed', async () => {
+  await using fixture = await openFixture();
+
+  await assert.rejects(
+    getFirstModels(fixture.options({ freeBytes: async () => 200e6 })),
+    /needs 1 MB in .*, and 210 MB more stay free there; 200 MB are free/,
+  );
+});
+
 test('services that start at once download each model once', async () => {
   await using fixture = await openFixture();
   const folders = [1, 2, 3].map((number) => fixture.place(`data-${number}/models`));

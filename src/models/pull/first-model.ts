@@ -5,7 +5,7 @@ import { isPulled } from '../folder.ts';
 import { type Model, ModelError } from '../model.ts';
 import { isHubReachable } from '../sources/hub.ts';
 import type { ModelOrigins } from '../sources/origins.ts';
-import { type PullProgress, pullModel } from './pull.ts';
+import { type PullOptions, type PullProgress, pullModel } from './pull.ts';
 
 export type FirstModelOptions = {
   modelsDir: string;
@@ -22,6 +22,7 @@ export type FirstModelOptions = {
   signal: AbortSignal;
   catalogue?: readonly Model[];
   reachMs?: number;
+  freeBytes?: PullOptions['freeBytes'];
 };
 
 const REACH_MS = 3000;
@@ -67,10 +68,13 @@ async function getSpeechModel(options: FirstModelOptions): Promise<string> {
   throw new ModelError('unreachable', problems.map(({ message }) => message).join(' '), { cause: problems });
 }
 
-/** Downloads into the cache, and links from there; straight into the folder where no cache can be written. */
+/**
+ * Downloads into the cache, and links from there; straight into the folder where no cache can be written, or the disk
+ * of the cache has no room.
+ */
 async function get(name: string, options: FirstModelOptions): Promise<string> {
-  const { modelsDir, local, origins, mayDownload, signal, onProgress, catalogue } = options;
-  const common = { origins, signal, ...(catalogue && { catalogue }) };
+  const { modelsDir, local, origins, mayDownload, signal, onProgress, catalogue, freeBytes } = options;
+  const common = { origins, signal, ...(catalogue && { catalogue }), ...(freeBytes && { freeBytes }) };
   const pull = (folder: string, copies: string[]) =>
     untilFree(signal, () =>
       pullModel(name, {
@@ -85,7 +89,8 @@ async function get(name: string, options: FirstModelOptions): Promise<string> {
     try {
       await pull(local.cache, []);
     } catch (error) {
-      if (error instanceof ModelError || signal.aborted) throw error;
+      const isFull = error instanceof ModelError && error.problem === 'no_space';
+      if ((error instanceof ModelError && !isFull) || signal.aborted) throw error;
     }
   }
   await pull(modelsDir, [local.shipped, local.cache]);

@@ -111,6 +111,18 @@ for (const afterBytes of [0, 100_000]) {
   });
 }
 
+test('a server that drips is given up, and the bytes so far are kept', async () => {
+  await using fixture = await openModelFixture();
+  const drips = Array.from({ length: 5 }, (): Misdeed => ({ kind: 'drip', everyMs: 5 }));
+  fixture.hub.misbehave('model.onnx', ...drips);
+
+  await assertRefuses(fixture.pull({ stallMs: 100 }), 'unreachable', /sent less than 4 KB a second/);
+
+  assert.equal(fixture.hub.downloads.filter(({ path: file }) => file === 'model.onnx').length, 5);
+  const kept = await readFile(fixture.part('model.onnx'));
+  assert.deepEqual(kept, fixture.large.bytes.subarray(0, kept.length));
+});
+
 test('a server without range support is asked for the whole file', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.ignoresRanges = true;

@@ -32,6 +32,8 @@ export type PullOptions = {
   catalogue?: readonly Model[];
   clock?: Clock;
   stallMs?: number;
+  /** Free space on the disk of a folder. */
+  freeBytes?(folder: string): Promise<number>;
 };
 
 /** `copied`: from another folder of this machine. */
@@ -62,7 +64,9 @@ export async function pullModel(name: string, options: PullOptions): Promise<Pul
   } catch (error) {
     // Under the lock: later the bytes may be those of another process.
     if (options.discardsAborted && signal.aborted) await rm(path.join(partialDir(modelsDir), name), RECURSIVE);
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    const message = `The disk of ${modelsDir} became full. ${name} needs ${inMegabytes(sizeOfModel(model))} MB: make room.`;
+    throw new ModelError('no_space', message, { cause: error });
   } finally {
     claim.release();
   }
@@ -106,7 +110,7 @@ async function fetchFrom(
   const partial = path.join(partialDir(modelsDir), model.name);
   await mkdir(partial, { recursive: true });
   await removeOtherFiles(partial, opened.files);
-  await requireSpace(model, partial, opened.files);
+  await requireSpace(model, partial, opened.files, options.freeBytes);
 
   const totalBytes = opened.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const digests = new Map<string, string>();
@@ -139,17 +143,32 @@ async function removeOtherFiles(partial: string, expected: ExpectedFile[]): Prom
   await Promise.all(others.map((file) => rm(file)));
 }
 
-async function requireSpace(model: Model, partial: string, expected: ExpectedFile[]): Promise<void> {
+async function requireSpace(
+  model: Model,
+  partial: string,
+  expected: ExpectedFile[],
+  freeBytesOf = freeBytesOnDisk,
+): Promise<void> {
   const sizes = await Promise.all(expected.map((file) => sizeOf(path.join(partial, file.path))));
   const archiveBytes = expected.some(({ path: name }) => model.files.every((file) => file.path !== name))
     ? expected.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     : 0;
-  const neededBytes = sizeOfModel(model) + archiveBytes - sizes.reduce((sum, size) => sum + size, 0) + SPARE_BYTES;
-  const { bavail, bsize } = await statfs(partial);
-  if (bavail * bsize >= neededBytes) return;
-  const [needed, free] = [neededBytes, bavail * bsize].map((bytes) => Math.ceil(bytes / 1e6));
-  const message = `${model.name} needs ${needed} MB in ${path.dirname(path.dirname(partial))}; ${free} MB are free.`;
+  const neededBytes = sizeOfModel(model) + archiveBytes - sizes.reduce((sum, size) => sum + size, 0);
+  const freeBytes = await freeBytesOf(partial);
+  if (freeBytes >= neededBytes + SPARE_BYTES) return;
+  const [needed, spare, free] = [neededBytes, SPARE_BYTES, freeBytes].map(inMegabytes);
+  const place = path.dirname(path.dirname(partial));
+  const message = `${model.name} needs ${needed} MB in ${place}, and ${spare} MB more stay free there; ${free} MB are free.`;
   throw new ModelError('no_space', message);
+}
+
+async function freeBytesOnDisk(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+function inMegabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6);
 }
 
 async function sizeOf(file: string): Promise<number> {
