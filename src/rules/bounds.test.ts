@@ -56,7 +56,12 @@ for (const { title, change, why } of [
   {
     title: 'an end that is written later than half of what a stream looks back',
     change: { endWithinMs: 5_001 },
-    why: /a stream/,
+    why: /a stream reads/,
+  },
+  {
+    title: 'a stream that goes on without a transaction that may still commit',
+    change: { streamLookBackMs: 20_000 },
+    why: /a stream waits/,
   },
   { title: 'attempts that start after the lease', change: { shardTrustMs: 10_000 }, why: /take the shard/ },
   { title: 'a stop of the roles that leaves the database no time', change: { rolesStopMs: 9_000 }, why: /SIGTERM/ },

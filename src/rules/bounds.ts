@@ -84,6 +84,8 @@ export const BOUNDS = {
   // Streams of accounts
   /** A read begins this time before the horizon of the last one. */
   streamMarginMs: 10_000,
+  /** A stream reads no further back than this, also after a resume: it waits for no transaction that runs longer. */
+  streamLookBackMs: 60_000,
 
   // Idempotency keys
   keyLeaseMs: 30_000,
@@ -132,6 +134,10 @@ const ORDER: { holds: (bounds: Bounds) => boolean; why: string }[] = [
   {
     why: 'a stream reads an event again whose time is earlier than the start of its transaction',
     holds: (ms) => ms.endWithinMs * 2 <= ms.streamMarginMs,
+  },
+  {
+    why: 'a stream waits for every transaction that is expected to commit, however late',
+    holds: (ms) => ms.lateCommitMs < ms.streamLookBackMs - ms.streamMarginMs,
   },
   {
     why: 'one heartbeat may time out without a pause of the attempts',

@@ -26,8 +26,6 @@ const RECONNECT_AFTER_MS = 2_000;
 // The time of a row may be earlier than the start of its transaction:
 // a worker reads the time of an end, then writes it.
 const MARGIN_MS = BOUNDS.streamMarginMs;
-// A transaction that runs longer is not waited for.
-const LONGEST_WINDOW_MS = 60_000;
 // Of a frame while its client does not read: the body as bytes, as text, within the frame, and in the buffer of the
 // socket.
 const HELD_PER_CHARACTER = 4;
@@ -137,7 +135,7 @@ class AccountStream {
     try {
       const { reads, sources } = this.#order;
       const horizon = await reads.horizon(this.#runtime.db);
-      const nextFromMs = Math.max(horizon.startMs - this.#marginMs, horizon.nowMs - LONGEST_WINDOW_MS);
+      const nextFromMs = this.#positionAfter(horizon);
       const shared = sources.map((source) => reads.pagesAfter<Row>(horizon, source));
       const lists = shared.map((source) => unseenRows(source, this.#fromMs, this.#seen));
       for await (const { row, key, frame } of mergeByTime(lists)) {
@@ -151,6 +149,15 @@ class AccountStream {
     } catch (cause) {
       if (!isDatabaseAway(cause)) throw cause;
     }
+  }
+
+  /**
+   * Where the next read begins, in whole milliseconds, as the sources read. It goes back only with the database's
+   * clock, whose later times would be left out.
+   */
+  #positionAfter({ nowMs, startMs }: Horizon): number {
+    const latestMs = nowMs - this.#marginMs;
+    return Math.floor(Math.max(startMs - this.#marginMs, Math.min(this.#fromMs, latestMs)));
   }
 
   /**

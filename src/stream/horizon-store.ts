@@ -1,9 +1,14 @@
 import type { Sql } from '../db/database.ts';
+import { BOUNDS } from '../rules/bounds.ts';
+
+/** How long a transaction is waited for: a stream begins `streamMarginMs` before the horizon. */
+const LONGEST_MS = BOUNDS.streamLookBackMs - BOUNDS.streamMarginMs;
 
 /**
- * The time before which no transaction of the service can commit any more rows.
+ * The time before which no transaction of the service is expected to commit any more rows.
  * @property nowMs    the database's clock
- * @property startMs  the start of the oldest transaction of the service that still runs; `nowMs` when none does
+ * @property startMs  the start of the oldest transaction of the service that still runs, at most LONGEST_MS ago;
+ *                    `nowMs` when none does
  */
 export type Horizon = { nowMs: number; startMs: number };
 
@@ -20,7 +25,9 @@ export async function readHorizon(sql: Sql): Promise<Horizon> {
       with running as (
         select min(xact_start) as since
         from pg_stat_activity
+        -- A session that handles a notification is idle, and shows the time of its last statement: its LISTEN.
         where datname = current_database() and application_name = 'verbatim' and pid <> pg_backend_pid()
+          and state is distinct from 'idle'
       ), moment as (
         select clock_timestamp() as now
       )
@@ -28,5 +35,6 @@ export async function readHorizon(sql: Sql): Promise<Horizon> {
         extract(epoch from least(now, since))::float8 * 1000 as "startMs"
       from moment, running`,
   });
-  return row!;
+  const { nowMs, startMs } = row!;
+  return { nowMs, startMs: Math.max(startMs, nowMs - LONGEST_MS) };
 }

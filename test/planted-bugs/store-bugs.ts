@@ -197,4 +197,15 @@ const DELIVERY_BUGS: StoreBug[] = [
   },
 ];
 
-export const STORE_BUGS: readonly StoreBug[] = [...JOB_BUGS, ...LIVE_BUGS, ...DELIVERY_BUGS];
+const STREAM_BUGS: StoreBug[] = [
+  {
+    name: 'the stream waits for a session that handles a notification',
+    file: 'src/stream/horizon-store.ts',
+    original: `\n          and state is distinct from 'idle'`,
+    changed: '',
+    test: 'src/stream/horizon-store.test.ts',
+    title: 'a session that handles a notification',
+  },
+];
+
+export const STORE_BUGS: readonly StoreBug[] = [...JOB_BUGS, ...LIVE_BUGS, ...DELIVERY_BUGS, ...STREAM_BUGS];
