@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { CommandError } from '../../cli/exit.ts';
 import { type Config, dataPaths, readConfig } from '../config/settings.ts';
+import { type RestoreFolder, requireWholeFolder } from '../db/backup/restore-folder.ts';
 import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
 import { socketFolder } from '../db/embedded/place.ts';
 import { serviceUrl } from '../db/embedded/role.ts';
@@ -9,9 +10,6 @@ import { openLog } from '../platform/log.ts';
 
 /** The database of the settings, for one command. */
 export type DatabasePlace = AsyncDisposable & { url: string };
-
-// What an operator may put into a new DATA_DIR before a restore.
-const OWN_FILES = ['admin-token', 'secrets-key'];
 
 /** The settings of the service. @throws CommandError  with all that is wrong */
 export function readSettings(env: NodeJS.ProcessEnv): Config {
@@ -29,26 +27,34 @@ export function readSettings(env: NodeJS.ProcessEnv): Config {
 export async function openDatabasePlace(config: Config): Promise<DatabasePlace> {
   const outside = config.databaseDirectUrl ?? config.databaseUrl;
   if (outside !== null) return { url: outside, [Symbol.asyncDispose]: async () => undefined };
-  const dir = dataPaths(config.dataDir).database;
   try {
-    const server = await startEmbedded({ dir, postgresBin: config.postgresBin, log: openLog('warn', {}) });
-    return { url: server.url, [Symbol.asyncDispose]: () => server.stop() };
+    return await startEmbeddedPlace(config);
   } catch (error) {
     if (!(error instanceof DirectoryTakenError)) throw error;
+    const dir = dataPaths(config.dataDir).database;
     return { url: serviceUrl(dir, socketFolder(dir)), [Symbol.asyncDispose]: async () => undefined };
   }
 }
 
-/** @throws CommandError  unless DATA_DIR holds at most what an operator has put there */
-export function requireNewDataDir(dataDir: string): void {
-  if (!existsSync(dataDir)) return;
-  const found = readdirSync(dataDir).filter((name) => !OWN_FILES.includes(name));
-  if (found.length > 0)
-    throw new CommandError(`DATA_DIR ${dataDir} is not empty: it has ${found[0]}. Name an empty folder.`);
+/** The database for a restore; the embedded one is made in the folder, which is marked before. */
+export async function openEmptyPlace(config: Config, folder: RestoreFolder): Promise<DatabasePlace> {
+  if (config.databaseUrl !== null) return await openDatabasePlace(config);
+  folder.claim();
+  return await startEmbeddedPlace(config);
 }
 
-/** @throws CommandError  where no service has ever run */
+async function startEmbeddedPlace(config: Config): Promise<DatabasePlace> {
+  const dir = dataPaths(config.dataDir).database;
+  const server = await startEmbedded({ dir, postgresBin: config.postgresBin, log: openLog('warn', {}) });
+  return { url: server.url, [Symbol.asyncDispose]: () => server.stop() };
+}
+
+/**
+ * @throws CommandError            where no service has ever run
+ * @throws UnfinishedRestoreError  where a restore has not ended
+ */
 export function requireDatabase(config: Config): void {
+  requireWholeFolder(config.dataDir);
   if (config.databaseUrl === null && !existsSync(dataPaths(config.dataDir).database))
     throw new CommandError(`DATA_DIR ${config.dataDir} has no database. Set DATA_DIR as the service has it.`);
 }

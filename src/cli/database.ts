@@ -2,9 +2,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { action, type Io } from '../../cli/command.ts';
 import { CommandError } from '../../cli/exit.ts';
 import { SETTINGS } from '../config/settings.ts';
+import { requireWholeDatabase } from '../db/backup/restore-marker.ts';
 import { openDatabase } from '../db/database.ts';
 import { checkCluster, DistributionError, distribute } from '../db/distribute.ts';
 import { migrate } from '../db/schema/migrate.ts';
+import { UnfinishedRestoreError } from '../db/unusable-database-error.ts';
 
 const DEFAULT_SHARD_COUNT = 32;
 // The service has 64 shards of its own: more parts would be empty.
@@ -52,6 +54,7 @@ async function distributeDatabase(url: string, shardCount: number): Promise<stri
   const db = openDatabase(url, { maxConnections: 1 });
   try {
     const workers = await checkCluster(db);
+    await requireWholeDatabase(db);
     await migrate(db);
     const { added, already } = await distribute(db, { shardCount });
     return [
@@ -59,7 +62,8 @@ async function distributeDatabase(url: string, shardCount: number): Promise<stri
       `${added.length + already.length} tables are distributed over ${workers} workers, ${added.length} of them now.`,
     ];
   } catch (cause) {
-    if (cause instanceof DistributionError) throw new CommandError(cause.message, undefined, { cause });
+    if (cause instanceof DistributionError || cause instanceof UnfinishedRestoreError)
+      throw new CommandError(cause.message, undefined, { cause });
     throw new CommandError(`The database was not distributed: ${(cause as Error).message}`, undefined, { cause });
   } finally {
     await db.close();

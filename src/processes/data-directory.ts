@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type Config, dataPaths } from '../config/settings.ts';
 import { keys32, token } from '../config/values.ts';
+import { requireWholeFolder } from '../db/backup/restore-folder.ts';
 import { makeDurableFolder, syncFolder } from '../platform/files/durable-names.ts';
 import { FolderError, openWritableFolder } from './writable-folder.ts';
 
@@ -24,10 +25,12 @@ export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
 /**
  * Creates the data directory (0700) and returns the two secrets of the node: from the settings, else from the files
  * that the first start created (0600).
+ * @throws UnfinishedRestoreError  if a restore into it has not ended
  * @throws FolderError  if this process cannot write to the directory
  * @throws Error            if the contents of a file are invalid
  */
 export function prepareDataDir(config: Config): Secrets {
+  requireWholeFolder(config.dataDir);
   openWritableFolder(config.dataDir);
   const paths = dataPaths(config.dataDir);
   openAudioFolder(paths.audio);

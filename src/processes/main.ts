@@ -6,7 +6,7 @@ import type { Sql } from '../db/database.ts';
 import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
 import { NoPostgresError, type Programs } from '../db/embedded/programs.ts';
 import { startEmbedded } from '../db/embedded/server.ts';
-import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
+import { UnfinishedRestoreError, UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';
 import { entryPoint } from '../platform/installation.ts';
 import { isLogText, type Log, openLog } from '../platform/log.ts';
@@ -204,6 +204,8 @@ main().catch((error: unknown) => {
     ...[FolderError, NoPostgresError],
   ].some((kind) => error instanceof kind);
   console.error(isOperators ? (error as Error).message : error);
-  const isOfConfig = [FolderError, ConfigError, UnknownKeyError].some((kind) => error instanceof kind);
+  const isOfConfig = [FolderError, ConfigError, UnknownKeyError, UnfinishedRestoreError].some(
+    (kind) => error instanceof kind,
+  );
   process.exit(isOfConfig ? EXIT_CONFIG : 1);
 });

@@ -1,3 +1,4 @@
+import { requireWholeDatabase } from '../db/backup/restore-marker.ts';
 import { checkUrls, type DatabaseUrls } from '../db/check-urls.ts';
 import { openDatabase, type Sql } from '../db/database.ts';
 import { migrate } from '../db/schema/migrate.ts';
@@ -47,6 +48,7 @@ export async function prepareOutside(
 export async function bringUpToDate(url: string, log: Log, check: DatabaseCheck): Promise<void> {
   const db = openDatabase(url, { maxConnections: 1 });
   try {
+    await requireWholeDatabase(db);
     const applied = await migrate(db, undefined, (migrations) =>
       log.info({ migrations }, 'bringing the schema up to date; a large database takes minutes'),
     );

@@ -107,7 +107,11 @@ test('a backup is restored into an empty folder only, whole or not at all', { ti
       DATA_DIR: path.join(folder, `to-${name}`),
     });
     assert.equal(refused.code, 1);
-    assert.deepEqual(await readCatalogue(empty), []);
+    // What is no backup changes nothing; one that ends in the middle leaves marks, and nothing else.
+    const marks =
+      name === 'cut' ? ['column unfinished_restore loaded text f x -1', 'table unfinished_restore r d'] : [];
+    assert.deepEqual(await readCatalogue(empty), marks);
+    assert.equal(existsSync(path.join(folder, `to-${name}`)), name === 'cut');
   }
 });
 
@@ -122,7 +126,13 @@ test('a backup of an earlier schema is brought up to this release', async () => 
 
   const [, restored] = await Promise.all([
     createBackup(file, { url: earlier.url, audioDir: null, secretsKey: null, onProgress: () => undefined }),
-    restoreBackup(file, { url: target.url, audioDir: null, keyFile: null, onProgress: () => undefined }),
+    restoreBackup(file, {
+      openDatabase: async () => target.url,
+      folder: null,
+      audioDir: null,
+      keyFile: null,
+      onProgress: () => undefined,
+    }),
   ]);
 
   await migrate(fresh);

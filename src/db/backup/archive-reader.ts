@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { BackupError, FORMAT, type Header, type Manifest, NAMES } from './contents.ts';
+import { BackupError, type Header, type Manifest, NAMES, readHeader, readManifest } from './contents.ts';
 
 /** One file of a backup, whose content must be read before the next one. */
 export type ArchiveFile = { name: string; bytes: number; content: AsyncIterable<Buffer> };
@@ -26,15 +26,21 @@ const MAX_JSON_BYTES = 256 * 1024 * 1024;
 export async function readArchive(source: Readable, visitor: ArchiveVisitor): Promise<Manifest> {
   const entries = extract();
   const unpacked = pipeline(source, createGunzip(), entries);
-  unpacked.catch((error: Error) => entries.destroy(error));
+  let failure: unknown = null;
+  unpacked.catch((error: Error) => {
+    failure = error;
+    entries.destroy(error);
+  });
   try {
     const manifest = await visit(entries, visitor);
     await unpacked;
     return manifest;
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const isDamaged = code?.startsWith('Z_') || /invalid tar|unexpected end of|premature close/i.test(message);
-    if (isDamaged) throw new BackupError(`The backup is damaged or incomplete (${message}).`, { cause });
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    const isOfSystem = /^E[A-Z]+$/.test(code);
+    const isDamaged = code.startsWith('Z_') || /invalid tar|unexpected end of|premature close/i.test(message);
+    if (isDamaged || (cause === failure && !isOfSystem && !(cause instanceof BackupError)))
+      throw new BackupError(`The backup is damaged or incomplete (${message}).`, { cause });
     throw cause;
   }
 }
@@ -43,17 +49,18 @@ async function visit(entries: ReturnType<typeof extract>, visitor: ArchiveVisito
   const files: Manifest['files'] = [];
   let manifest: Manifest | null = null;
   for await (const entry of entries) {
-    const { name, size = 0 } = entry.header;
+    const { name, size = 0, type } = entry.header;
     const bytes = entry as AsyncIterable<Buffer>;
     if (manifest) throw new BackupError('The backup has files after its manifest.');
+    if (type !== 'file') throw new BackupError('The backup has an entry that is no file. Take another backup.');
     if (files.length === 0 && name !== NAMES.header) throw new BackupError('The file is no backup of this service.');
     if (name === NAMES.manifest) {
-      manifest = (await readJson(bytes, size)) as Manifest;
+      manifest = readManifest(await readText(bytes, size));
       continue;
     }
     const hash = createHash('sha256');
     const content = hashed(bytes, hash);
-    if (name === NAMES.header) await visitor.begin(checkFormat((await readJson(content, size)) as Header));
+    if (name === NAMES.header) await visitor.begin(readHeader(await readText(content, size)));
     else await visitor.file({ name, bytes: size, content });
     for await (const _ of content);
     files.push({ name, bytes: size, sha256: hash.digest('hex') });
@@ -70,23 +77,17 @@ async function* hashed(chunks: AsyncIterable<Buffer>, hash: ReturnType<typeof cr
   }
 }
 
-async function readJson(content: AsyncIterable<Buffer>, bytes: number): Promise<unknown> {
+async function readText(content: AsyncIterable<Buffer>, bytes: number): Promise<string> {
   if (bytes > MAX_JSON_BYTES) throw new BackupError('The file is no backup of this service.');
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString());
-}
-
-function checkFormat(header: Header): Header {
-  if (header.format <= FORMAT) return header;
-  throw new BackupError(
-    `The backup was written by release ${header.release}. Restore it with that release or a later one.`,
-  );
+  return Buffer.concat(chunks).toString();
 }
 
 function requireSame(wanted: Manifest['files'], found: Manifest['files']): void {
-  const hashes = new Map(found.map((file) => [file.name, file.sha256]));
-  const wrong = wanted.filter(({ name, sha256 }) => hashes.get(name) !== sha256).map(({ name }) => name);
-  if (wrong.length === 0 && wanted.length === found.length) return;
-  throw new BackupError(`The backup is damaged: ${wrong[0] ?? 'its list of files'} is not as it was written.`);
+  const isSame = ({ name, sha256 }: Manifest['files'][number], at: number) =>
+    name === found[at]?.name && sha256 === found[at].sha256;
+  const wrong = wanted.find((file, at) => !isSame(file, at));
+  if (!wrong && wanted.length === found.length) return;
+  throw new BackupError(`The backup is damaged: ${wrong?.name ?? 'its list of files'} is not as it was written.`);
 }

@@ -13,7 +13,7 @@ declare module 'pg-copy-streams' {
 declare module 'tar-stream' {
   import type { Readable, Writable } from 'node:stream';
 
-  export type Header = { name: string; size?: number; mode?: number };
+  export type Header = { name: string; size?: number; mode?: number; type?: string };
 
   export type Pack = Readable & {
     /** The content of the next file is written into it; it must have the size of the header. */

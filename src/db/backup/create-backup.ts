@@ -3,10 +3,11 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { VERSION } from '../../platform/installation.ts';
-import { openDatabase } from '../database.ts';
+import { openDatabase, type Sql } from '../database.ts';
 import { listVersions } from '../schema/versions.ts';
 import { ArchiveWriter } from './archive-writer.ts';
-import { BackupError, FORMAT, type Header, type Manifest, NAMES } from './contents.ts';
+import { BackupError, FORMAT, type Header, isAudioKey, type Manifest, NAMES } from './contents.ts';
+import { requireWholeDatabase } from './restore-marker.ts';
 import { copyOut, openSnapshot, readColumn, type Snapshot } from './snapshot.ts';
 
 export type BackupOptions = {
@@ -26,9 +27,11 @@ const AUDIO = { table: 'jobs', column: 'audio_key' };
 /**
  * Writes a backup of a service that runs: the rows of one moment, the audio that they name, and a manifest with the
  * hash of each file.
+ * @throws UnfinishedRestoreError  if a restore into the database has not ended
  * @throws BackupError  if the database has not been migrated by this release
  */
 export async function createBackup(target: Writable, options: BackupOptions): Promise<Manifest> {
+  await onDatabase(options.url, requireWholeDatabase);
   await using snapshot = await openSnapshot(options.url);
   const archive = new ArchiveWriter(target);
   const header: Header = {
@@ -54,12 +57,18 @@ export async function createBackup(target: Writable, options: BackupOptions): Pr
 }
 
 async function migrationsOf(url: string): Promise<Header['migrations']> {
-  const db = openDatabase(url, { maxConnections: 1 });
   try {
-    const applied = await listVersions(db);
+    const applied = await onDatabase(url, listVersions);
     return applied.map(({ sha256, ...row }) => ({ ...row, sha256: sha256! }));
   } catch (cause) {
     throw new BackupError('The database has no schema of this release: start the service on it once.', { cause });
+  }
+}
+
+async function onDatabase<Result>(url: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  const db = openDatabase(url, { maxConnections: 1 });
+  try {
+    return await work(db);
   } finally {
     await db.close();
   }
@@ -83,6 +92,9 @@ async function addRows(archive: ArchiveWriter, snapshot: Snapshot, onProgress: B
 async function addAudio(archive: ArchiveWriter, folder: string, keys: string[]): Promise<string[]> {
   const missing: string[] = [];
   for (const key of keys) {
+    // It becomes a path.
+    if (!isAudioKey(key))
+      throw new BackupError(`A job has the audio ${JSON.stringify(key)}, which is no key of the storage.`);
     try {
       await using file = await open(path.join(folder, key));
       const { size } = await file.stat();

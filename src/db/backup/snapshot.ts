@@ -15,14 +15,16 @@ export type Snapshot = AsyncDisposable & {
 const PART_BYTES = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
+/** Of a connection that reads or writes a backup: no timeout, and values as text that every database reads alike. */
+export const SESSION =
+  "set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set datestyle = 'ISO, YMD'; set timezone = 'UTC'; set intervalstyle = 'postgres'";
+
 /** Begins the transaction, on a connection of its own, and lists the tables. */
 export async function openSnapshot(url: string): Promise<Snapshot> {
   const client = new DatabaseClient(connectionOptions(url, { application_name: 'verbatim backup' }));
   await client.connect();
   try {
-    await client.query(
-      'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; begin isolation level repeatable read read only',
-    );
+    await client.query(`${SESSION}; begin isolation level repeatable read read only`);
     const { rows: tables } = await client.query<Header['tables'][number]>(TABLES);
     const { rows: partitions } = await client.query<Header['partitions'][number]>(PARTITIONS);
     const { rows: clock } = await client.query<{ now: Date }>('select clock_timestamp() as now');

@@ -38,7 +38,7 @@ export class NewerSchemaError extends UnusableDatabaseError {
  * @throws NewerSchemaError  if the database is ahead of this release
  */
 export async function migrate(
-  db: Database,
+  db: Pick<Database, 'transaction'>,
   migrations: Migration[] = readMigrations(),
   onMissing: (names: string[]) => void = () => undefined,
 ): Promise<string[]> {

@@ -13,7 +13,8 @@ export function daysFrom(nowMs: number, ahead: number): LogDay[] {
 /** The day that a partition of this name holds; null when it is not a day's. */
 export function dayOfName(name: string): LogDay | null {
   const [, year, month, day] = NAME.exec(name) ?? [];
-  return year === undefined ? null : dayAt(Date.parse(`${year}-${month}-${day}T00:00:00Z`));
+  const fromMs = Date.parse(`${year}-${month}-${day}T00:00:00Z`);
+  return Number.isNaN(fromMs) ? null : dayAt(fromMs);
 }
 
 /** When what is kept for `days` begins, counted back from `nowMs`. What is as old, or older, may go. */
