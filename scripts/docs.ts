@@ -189,7 +189,7 @@ function warnings(): string {
       'A job lists in `warnings` what its request asked for and the engine could not do, and what may be missing from the text:',
       '`{ "code", "message", "start"?, "end"? }`. Without `start` and `end`, in seconds, a warning is about all of the audio.',
       `The list has at most ${MAX_WARNINGS} warnings beside \`more_warnings\`; it is empty until the job has ended.`,
-      'Programs should decide by `code`, and accept codes that they do not know.',
+      'Programs should decide by `code`, and accept codes that they do not know. The command line prints them on standard error.',
     ),
     table(['code', 'message'], rows),
   );

@@ -15,6 +15,7 @@ import {
   readTranscript,
   requireTarget,
 } from '../commands/transcription/captions.ts';
+import { showWarnings } from '../commands/transcription/job-view.ts';
 import { type RequestFlags, requestParams } from '../commands/transcription/request-options.ts';
 import { wordLines } from '../commands/transcription/word-lines.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
@@ -71,6 +72,7 @@ export async function transcribeLive(session: Session, flags: LiveFlags): Promis
   // What ended the session is thrown here.
   const job = await live.finish().finally(() => reading.catch(() => view.end()));
   await writeResult(session, client, { job, flags });
+  showWarnings(out, job, source.label);
   const cost = job.cost === null ? '' : `  ${credits(job.cost)} credits`;
   out.note(`${clockTime(job.audio.duration_seconds)}${cost}  ${target ?? job.id}`);
   if (failure !== null) throw failure;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session } from '../command.ts';
 import type { CaptionFlags, Format } from '../commands/transcription/captions.ts';
+import { showWarnings } from '../commands/transcription/job-view.ts';
 import { type RequestFlags, requestParams } from '../commands/transcription/request-options.ts';
 import { CommandError, UsageError } from '../exit.ts';
 import { clockTime } from '../terminal/format.ts';
@@ -145,6 +146,7 @@ class FolderWatcher {
       const line = [file.name, clockTime(audio.duration_seconds), ...targets].join('  ');
       if (out.mode === 'json') out.jsonLine({ file: file.name, job_id: id, transcripts: targets });
       else out.line(out.mode === 'ids' ? id : line);
+      showWarnings(out, outcome.job, file.name);
     } else if (outcome.state === 'failed') {
       const isKnown = this.#refused.get(file.name)?.version === file.version;
       if (outcome.isLocal) this.#refused.set(file.name, { version: file.version, atMs: performance.now() });

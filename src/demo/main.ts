@@ -180,7 +180,7 @@ function showWhatNext(service: DemoService, { id, key }: DemoAccount): void {
     export VERBATIM_URL=${service.baseUrl} VERBATIM_API_KEY=${key}
 
   1  the console: open ${service.baseUrl}/ and paste that key
-  2  a file of your own: ${command} transcribe my.mp3 --words
+  2  a file of your own: ${command} transcribe my.mp3
   3  a webhook on this machine: ${command} listen --forward-to localhost:3000
   4  a signature that does not verify: ${command} signature explain request.http
   5  a password in place of the key: ${demoCommand()} accounts invite ${id} --role owner --operator

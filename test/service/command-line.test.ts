@@ -64,6 +64,21 @@ describe('verbatim transcribe', () => {
     assert.match(stderr, /call\.wav {2}done {2}0:00 {2}.*credits {2}job_\w+\n$/);
   });
 
+  test('prints the warnings of a job on standard error, also where only ids or JSON are printed', async () => {
+    const wanted = /^(\S*call\.wav|job_\w+): words_unsupported: The engine gives no times of words here/m;
+
+    const runs = [await run(['transcribe', wav, '--words']), await run(['transcribe', wav, '--words', '--json'])];
+    runs.push(await run(['transcribe', wav, '--words', '-q']));
+    runs.push(await run(['jobs', 'follow', runs[2]!.stdout.trim(), '-q']));
+    const [, , quiet, followed] = runs;
+
+    for (const { code, stderr } of runs) {
+      assert.equal(code, 0);
+      assert.match(stderr, wanted);
+    }
+    assert.equal(followed!.stdout, quiet!.stdout);
+  });
+
   test('reads standard input', async () => {
     const setup = { stdin: toneWav('abc') };
 

@@ -218,6 +218,15 @@ test('while the service is away the watcher says so once and waits', async () =>
   assert.ok(!fs.existsSync(at('call.wav.failed.txt')));
 });
 
+test('what a transcript lacks is said on standard error', async () => {
+  put('call.wav');
+
+  const { code, stderr } = await watchOnce('--words');
+
+  assert.equal(code, 0);
+  assert.match(stderr, /^call\.wav: words_unsupported: The engine gives no times of words here/m);
+});
+
 test('names that no file beside them can have get a line each, are not sent, and hold up no other file', async () => {
   const [long, longest] = ['a'.repeat(236), 'ü'.repeat(122)];
   for (const name of [`${long}.wav`, `${longest}.wav`, 'talk.ts']) put(name);

@@ -8,6 +8,7 @@ import { DEFAULT_URL, readUrl } from '../../profile/connection.ts';
 import { DEFAULT_PROFILE, saveProfile } from '../../profile/profiles.ts';
 import { ask } from '../../terminal/prompt.ts';
 import { typed } from '../../typed.ts';
+import { showWarnings } from '../transcription/job-view.ts';
 
 type InitOptions = { apiKeyFile?: string; createAccount?: string; plan?: 'lite' | 'pro'; sample?: string };
 
@@ -77,6 +78,7 @@ async function makeKey(session: Session, url: string, { createAccount, plan = 'l
 
 async function transcribeSample({ out }: Session, client: Verbatim, file: string): Promise<void> {
   if (!fs.existsSync(file)) throw new CommandError(`There is no file ${file}`, EXIT.notFound);
-  const { id, text } = await client.transcribe({ path: file });
-  out.note({ text: `${id}: `, style: 'dim' }, text);
+  const job = await client.transcribe({ path: file });
+  out.note({ text: `${job.id}: `, style: 'dim' }, job.text);
+  showWarnings(out, job, job.id);
 }

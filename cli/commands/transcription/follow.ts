@@ -3,6 +3,7 @@ import type { Session } from '../../command.ts';
 import { CommandError } from '../../exit.ts';
 import { describeFailedJob } from '../../failure.ts';
 import { clockTime, state } from '../../terminal/format.ts';
+import { showWarnings } from './job-view.ts';
 
 /**
  * Shows the segments of a job as they are transcribed, until it ends. With --json each update as NDJSON.
@@ -20,7 +21,8 @@ export async function followJob(session: Session, id: string): Promise<void> {
   }
   if (out.mode === 'ids') out.line(id);
   const end = last?.type === 'status' ? last.data : null;
-  if (end === null || end.status === 'completed') return;
+  if (end === null) return;
+  if (end.status === 'completed') return showWarnings(out, await client.jobs.get(id), id);
   const { message, exitCode } = describeFailedJob(end);
   throw new CommandError(message, exitCode);
 }

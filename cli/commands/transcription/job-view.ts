@@ -1,5 +1,6 @@
 import type { Job } from '#sdk/wire.ts';
 import { clockTime, credits, facts, fileSize, state } from '../../terminal/format.ts';
+import type { Output } from '../../terminal/output.ts';
 import type { Part } from '../../terminal/part.ts';
 
 /** A job in lines, without its text. */
@@ -28,6 +29,17 @@ export function describeJob(job: Job): Part[][] {
     ['erased from', job.expires_at],
     ...job.warnings.map(({ code, message }): [string, string] => ['warning', `${code}: ${message}`]),
   ]);
+}
+
+/**
+ * Writes the warnings of a job on standard error, with --quiet and --json too: they say what the text lacks.
+ * @param label  what the job is called there, such as the name of its file
+ */
+export function showWarnings(out: Output, { warnings }: Pick<Job, 'warnings'>, label: string): void {
+  for (const { code, message, start, end } of warnings) {
+    const part = start === undefined || end === undefined ? '' : `${clockTime(start)} to ${clockTime(end)}: `;
+    out.warn({ text: `${label}: ${part}${code}: ${message}`, style: 'yellow' });
+  }
 }
 
 /** How many seconds of audio were transcribed in a second; null when that is not known. */

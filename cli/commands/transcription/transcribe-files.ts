@@ -16,7 +16,7 @@ import { safeBlock } from '../../terminal/safe-text.ts';
 import { typed } from '../../typed.ts';
 import { type CaptionFlags, captionParams, type Format, readTranscript } from './captions.ts';
 import type { Input } from './inputs.ts';
-import { speedOf } from './job-view.ts';
+import { showWarnings, speedOf } from './job-view.ts';
 import { openProgress, type Phase, type Progress } from './progress.ts';
 import { wordLines } from './word-lines.ts';
 import { requireWritable, writeWhole } from './write-transcript.ts';
@@ -172,13 +172,14 @@ function show({ out }: Session, input: Input, outcome: Outcome, how: Wanted & { 
   }
 }
 
-/** Says what is left to do, and ends the command with the exit code of the failures. */
+/** Says what the texts lack and what is left to do, and ends the command with the exit code of the failures. */
 function conclude({ io, out }: Session, inputs: readonly Input[], outcomes: readonly Outcome[]): void {
-  for (const outcome of outcomes) {
-    if (outcome.state === 'pending' && outcome.jobId) {
+  outcomes.forEach((outcome, at) => {
+    if (outcome.state === 'done') showWarnings(out, outcome.job, inputs[at]!.label);
+    else if (outcome.state === 'pending' && outcome.jobId) {
       out.warn(`${outcome.jobId} goes on: ${typed(io.env, `jobs follow ${outcome.jobId}`)}`);
     }
-  }
+  });
   const failed = outcomes.filter((outcome) => outcome.state === 'failed');
   const pending = outcomes.filter((outcome) => outcome.state === 'pending');
   if (io.signal.aborted && pending.length > 0) {
