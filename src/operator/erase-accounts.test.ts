@@ -27,6 +27,29 @@ test('what an account has is erased, and its row is deleted when nothing was add
   assert.deepEqual([again, kept, await exists()], [0, 1, 0]);
 });
 
+test('an account whose audio cannot be removed keeps no other one', async () => {
+  const accounts = [await fixture.account(), await fixture.account()];
+  for (const account of accounts) {
+    await fixture.transcribe(account, wavFile(1), { async: 'true' });
+    await markDeleted(fixture.db, account.id);
+  }
+  const { remove } = fixture.storage;
+  let stuck: string | null = null;
+  fixture.storage.remove = async (key) => {
+    // The first of all.
+    stuck ??= key;
+    if (key === stuck) throw new Error('not permitted');
+    await remove(key);
+  };
+
+  await assert.rejects(eraseAccounts(fixture, { keepMs: 0 }), /not permitted/);
+
+  const left = await fixture.files();
+  fixture.storage.remove = remove;
+  await eraseAccounts(fixture, { keepMs: 0 });
+  assert.deepEqual([left, await fixture.files()], [[stuck], []]);
+});
+
 test('a run that is stopped erases no more', async () => {
   const account = await fixture.account();
   await fixture.transcribe(account, wavFile(1), { async: 'true' });

@@ -38,20 +38,27 @@ const STEPS: Step[] = [
 
 /**
  * Erases all that belongs to deleted accounts, in batches. Each statement stands for itself: after a crash the next run
- * erases the rest. A row without content stays for a day. Returns the number of rows that were erased.
+ * erases the rest. A row without content stays for a day. Returns the number of rows that were erased. Rejects when
+ * one could not be erased, such as one whose audio cannot be removed; the others are.
  */
 export async function eraseAccounts(
   runtime: StorageRuntime,
   { signal, keepMs = KEEP_MS }: { signal?: AbortSignal; keepMs?: number } = {},
 ): Promise<number> {
   let erased = 0;
+  const failures: unknown[] = [];
   for (const { isOver, ...account } of await findDeletedAccounts(runtime.db, { keepMs, limit: MAX_ACCOUNTS })) {
     if (signal?.aborted) break;
-    const rows = await eraseAccount(runtime, account, signal);
-    if (rows > 0) runtime.log.info({ account_id: account.id, rows }, 'account erased');
-    else if (isOver) await deleteAccountRow(runtime.db, account);
-    erased += rows;
+    try {
+      const rows = await eraseAccount(runtime, account, signal);
+      if (rows > 0) runtime.log.info({ account_id: account.id, rows }, 'account erased');
+      else if (isOver) await deleteAccountRow(runtime.db, account);
+      erased += rows;
+    } catch (cause) {
+      failures.push(cause);
+    }
   }
+  if (failures.length > 0) throw failures[0];
   return erased;
 }
 

@@ -32,6 +32,25 @@ test('only files without a job that are at least an hour old are removed', async
   assert.deepEqual(await fixture.files(), [ofJob!, young].sort());
 });
 
+test('a file that cannot be removed keeps no other one', async () => {
+  await using fixture = await openJobFixture();
+  // Of two groups that are removed at once.
+  for (let count = 0; count < 60; count += 1) await fixture.storage.receive(bytes(), { maxBytes: 9 });
+  await ageAll(fixture);
+  let stuck: string | null = null;
+  const { remove } = fixture.storage;
+  fixture.storage.remove = async (key) => {
+    // The first of all.
+    stuck ??= key;
+    if (key === stuck) throw new Error('not permitted');
+    await remove(key);
+  };
+
+  await assert.rejects(sweepOrphans(fixture), /not permitted/);
+
+  assert.deepEqual(await fixture.files(), [stuck]);
+});
+
 test('audio is erased once the retention time after the end of its job is over', async () => {
   await using fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '1' });
   const account = await fixture.account();
