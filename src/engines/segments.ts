@@ -25,15 +25,15 @@ export function segmentWords(text: string, words: Word[]): Segment[] {
 }
 
 /** The segment with some of its words, and their part of its text; null where that has none. */
-export function keepWords(segment: Segment, isKept: (word: Word) => boolean): Segment | null {
+export function keepWords(segment: Segment, isKept: (word: Word, at: number) => boolean): Segment | null {
   const { text, words } = segment;
-  const kept = words.filter(isKept);
+  const kept = words.filter((word, at) => isKept(word, at));
   const [first, last] = [kept[0], kept.at(-1)];
   if (kept.length === words.length) return segment;
   if (first === undefined || last === undefined) return null;
   return {
     ...segment,
-    text: textOfWords(text, words, (at) => isKept(words[at]!)),
+    text: textOfWords(text, words, (at) => isKept(words[at]!, at)),
     startSeconds: first === words[0] ? segment.startSeconds : first.startSeconds,
     endSeconds: last === words.at(-1) ? segment.endSeconds : last.endSeconds,
     words: kept,

@@ -40,6 +40,13 @@ export function phrasesOf(whole: Part, maxSeconds: number): Part[] {
   });
 }
 
+/** A part with margins of its own: words at its ends are heard whole. */
+export function partAround(whole: Part, core: Interval): Part {
+  const startSeconds = Math.max(0, core.startSeconds - OVERLAP_SECONDS);
+  const endSeconds = Math.min(lengthOf(whole), core.endSeconds + OVERLAP_SECONDS);
+  return partOf(whole, { startSeconds, endSeconds, overlapsNext: false }, core);
+}
+
 /** Two halves, cut at the quietest place; none where the part is too short to be divided. */
 export function halvesOf(part: Part): Part[] {
   const seconds = lengthOf(part);

@@ -5,10 +5,12 @@ import { judgeAmount, spokenLetters } from '../../rules/transcript/text-amount.t
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { findLoudParts } from './energy-speech.ts';
+import { fillGap, gapsOf } from './gaps.ts';
 import { type Heard, joinHeard, placeHeard, textOf } from './heard.ts';
 import { joinOverlap } from './join-overlaps.ts';
 import { keepOnce } from './keep-once.ts';
-import { halvesOf, lengthOf, type Part, phrasesOf } from './parts.ts';
+import { leaveOutInvented } from './leave-out-invented.ts';
+import { halvesOf, lengthOf, type Part, partAround, phrasesOf } from './parts.ts';
 import { isPureTone } from './pure-tone.ts';
 
 /** The parts of an engine that transcribe a piece. */
@@ -35,7 +37,8 @@ const WITHOUT_TIMES = new WeakSet<SpeechEngine>();
  * Transcribes a piece of audio, and compares the text with the speech that was detected in it. Audio without speech
  * reaches no engine. Where the engine gives no text for speech, far too little, or text in a loop, the audio is
  * transcribed again in two halves, down to about 2 s. After errors of the engine, less text is too little. An engine
- * without times transcribes phrase by phrase.
+ * without times transcribes phrase by phrase. Speech in which an engine with times has no word for 2 s is transcribed
+ * again by itself, once. Segments that the model invented are left out.
  * @param speech   the detected speech in seconds from the start of the piece, sorted; null without a voice detector:
  *                 louder parts then take its place, and nothing is reported as untranscribed
  * @param options  of each call of the engine
@@ -50,13 +53,14 @@ export async function transcribeSpeech(
   const hearing = new Hearing(engine, options);
   if (isPureTone(piece)) return await hearing.hearTone(piece);
   if (speech !== null && totalSeconds(speech) < SPEECH_MIN_SECONDS) return hearing.nothing();
-  const heard = await hearing.hear({
+  const whole = {
     startSeconds: 0,
     piece,
     speech: speech === null ? findLoudParts(piece) : [...speech],
     isCertain: speech !== null,
     overlapsNext: false,
-  });
+  };
+  const heard = leaveOutInvented(whole, await hearing.hear(whole));
   const isWordless = heard.transcript.segments.length === 0 && heard.untranscribed.length > 0;
   if (isWordless) await engine.gaveNoWords?.(options.signal);
   return heard;
@@ -100,16 +104,36 @@ class Hearing {
   }
 
   async hear(whole: Part): Promise<Heard> {
-    const { maxPieceSeconds = Number.POSITIVE_INFINITY } = this.#engine;
     if (!this.#givesTimes()) return await this.#hearPhrases(whole, '');
-    const heard =
-      lengthOf(whole) <= maxPieceSeconds
-        ? await this.#hearPart(whole, '')
-        : await this.#hearParts(phrasesOf(whole, maxPieceSeconds), '');
-    if (this.#givesTimes()) return heard;
+    const heard = await this.#hearWithTimes(whole, '');
+    if (this.#givesTimes()) return await this.#fillGaps(whole, heard);
     const text = textOf(heard.transcript);
     const again = await this.#hearPhrases(whole, text);
     return saysAgain(again.transcript, text) ? heard : again;
+  }
+
+  async #hearWithTimes(part: Part, textOfWhole: string): Promise<Heard> {
+    const { maxPieceSeconds = Number.POSITIVE_INFINITY } = this.#engine;
+    return lengthOf(part) <= maxPieceSeconds
+      ? await this.#hearPart(part, textOfWhole)
+      : await this.#hearParts(phrasesOf(part, maxPieceSeconds), textOfWhole);
+  }
+
+  /** Each gap is transcribed once: together they are no longer than the whole. */
+  async #fillGaps(whole: Part, heard: Heard): Promise<Heard> {
+    const text = textOf(heard.transcript);
+    const gaps = gapsOf(heard, whole);
+    const again = await Promise.all(
+      gaps.map(async (gap) => {
+        const part = partAround(whole, gap);
+        return placeHeard(part.startSeconds, await this.#hearWithTimes(part, text));
+      }),
+    );
+    // From the last gap on: the words before it keep their numbers.
+    return gaps.reduceRight(
+      (filled, gap, at) => (saysAgain(again[at]!.transcript, text) ? filled : fillGap(filled, gap, again[at]!)),
+      heard,
+    );
   }
 
   #givesTimes(): boolean {

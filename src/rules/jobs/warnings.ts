@@ -13,7 +13,8 @@ export const WARNING_MESSAGES = {
   no_speech: 'No speech was heard in the audio: the text is empty.',
   untranscribed:
     'Speech was detected in this part, and the engine gave no text for it, also when it was tried again in shorter parts. It is not charged.',
-  repetition: 'The engine repeated itself in this part as no speaker does; the repeated words are in the text once.',
+  repetition:
+    'The engine repeated itself in this part as no speaker does, or wrote what nobody said: repeated words are in the text once, invented ones are not.',
   text_cut:
     'This part may lack its end, as the speech is too dense for the model; or it has the spoken words, as replacements would make the text too long.',
   connection_lost: 'The client of the live session did not come back: the audio ends where its connection was lost.',

@@ -54,6 +54,12 @@ export function countPhrase(phrase: string, text: string): number {
   return phraseOf(tokensOf(text)).split(phrase).length - 1;
 }
 
+/** Whether a text of several words stands in another one too. */
+export function isCopyOf(text: string, other: string): boolean {
+  const tokens = tokensOf(text);
+  return tokens.length >= SUSPECTED_FROM_WORDS && phraseOf(tokensOf(other)).includes(phraseOf(tokens));
+}
+
 function phraseOf(tokens: Token[]): string {
   return tokens.map(({ key }) => `[${key}]`).join('');
 }
