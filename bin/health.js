@@ -1,13 +1,14 @@
 'use strict';
-// `verbatim health`, for containers: it runs every few seconds, so it loads nothing but this file, which is plain
-// JavaScript.
+// `verbatim health`, for containers: it runs every few seconds, so it loads two files only, which are plain JavaScript.
 
 const http = require('node:http');
+const { findRunningService } = require('./running-service.js');
 
 const TIMEOUT_MS = 5_000;
 const USAGE = `Usage: verbatim health [--ready]
 
-Asks the service at HOST and PORT (default 127.0.0.1:8080) whether it runs: GET /healthz.
+Asks the service at HOST and PORT (default: where the one of this folder listens, else 127.0.0.1:8080) whether it runs:
+GET /healthz.
 
   --ready  whether it can do its work: GET /readyz
 
@@ -27,10 +28,17 @@ async function runHealth(args, { env = process.env, stdout = process.stdout, std
     stderr.write(USAGE);
     return 2;
   }
-  const address = { host: hostOf(env.HOST), port: Number(env.PORT || 8080) };
+  const address = addressOf(env);
   const reason = await findFault(address, args.includes('--ready') ? '/readyz' : '/healthz');
   if (reason !== null) stderr.write(`verbatim: ${address.host}:${address.port} ${reason}\n`);
   return reason === null ? 0 : 1;
+}
+
+function addressOf(env) {
+  const running = env.HOST || env.PORT ? null : findRunningService(env);
+  if (!running) return { host: hostOf(env.HOST), port: Number(env.PORT || 8080) };
+  const { hostname, port } = new URL(running.url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80) };
 }
 
 /** A service that listens on all addresses is asked at the loopback address. */

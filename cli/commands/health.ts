@@ -6,7 +6,7 @@ import { CommandError } from '../exit.ts';
 /** `verbatim health`, as part of the help: the programs run it before they load anything else. */
 export function define(command: Command, io: Io): void {
   command
-    .description('whether the service at HOST and PORT (default 127.0.0.1:8080) runs: exit code 0 or 1')
+    .description('whether the service of this folder, or at HOST and PORT, runs: exit code 0 or 1')
     .option('--ready', 'whether it can do its work')
     .action(
       action<[], { ready?: boolean }>(io, async (_session, { ready }) => {

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { runHealth } from '../../bin/health.js';
+import type { Config } from '../../src/config/settings.ts';
+import { keepAddress } from '../../src/processes/data-directory.ts';
 import { temporaryFolder } from '../../test/fixtures/service.ts';
 import { findConnection } from './connection.ts';
+import { findOperator } from './operator.ts';
 import { readProfiles, saveProfile } from './profiles.ts';
 
 const HOME = { url: 'http://home.example', api_key: 'vb_home' };
@@ -56,6 +60,36 @@ for (const [title, env, choice, expected] of [
     assert.deepEqual([url, apiKey, profile], expected);
   });
 }
+
+test('without a URL a command asks the service that runs in its folder, at the port where it listens', async () => {
+  const folder = temporaryFolder();
+  const env = { XDG_CONFIG_HOME: path.join(folder, 'config') };
+  const before = process.cwd();
+  process.chdir(folder);
+  const found = () => [findConnection(env, {}).url, findOperator({ ...env, ADMIN_TOKEN: 'adm_x' }, {}).url];
+  try {
+    fs.mkdirSync('data');
+    fs.mkdirSync('data-demo');
+    const service = { url: 'http://127.0.0.1:18180/', operator_url: 'http://127.0.0.1:9090/' };
+    fs.writeFileSync('data/address.json', JSON.stringify({ pid: 2 ** 30, ...service }));
+    const ended = found();
+    keepAddress({ dataDir: 'data-demo' } as Config, service);
+    fs.writeFileSync('data-demo/admin-token', 'adm_demo');
+    const running = found();
+
+    assert.deepEqual(ended, ['http://127.0.0.1:8080', 'http://127.0.0.1:8080']);
+    assert.deepEqual(running, ['http://127.0.0.1:18180', 'http://127.0.0.1:9090']);
+    assert.equal(findOperator(env, {}).token, 'adm_demo');
+    assert.equal(findConnection({ ...env, VERBATIM_URL: 'http://e' }, {}).url, 'http://e');
+    const lines: string[] = [];
+    const output = { write: (line: string) => lines.push(line) };
+    await runHealth([], { env, stdout: output, stderr: output });
+    assert.match(lines.join(''), /^verbatim: 127\.0\.0\.1:18180 /);
+  } finally {
+    process.chdir(before);
+    fs.rmSync(folder, { recursive: true });
+  }
+});
 
 test('an unknown profile is refused, also one with a name that all objects have', () => {
   using config = openConfig();

@@ -1,3 +1,4 @@
+import { findRunningService } from '../../bin/running-service.js';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { typed } from '../typed.ts';
 import { DEFAULT_PROFILE, readProfiles } from './profiles.ts';
@@ -19,7 +20,7 @@ type Choice = { profile?: string | undefined; url?: string | undefined };
 
 /**
  * The service and key of a command: from the options --profile and --url, else from VERBATIM_URL and VERBATIM_API_KEY,
- * else from the current profile. The key of a profile is sent to the service of that profile only.
+ * else from the current profile; without a URL, the service that runs in this folder. The key of a profile is sent to the service of that profile only.
  * @throws CommandError  if the profile does not exist or a URL is not one
  */
 export function findConnection(env: NodeJS.ProcessEnv, choice: Choice): Connection {
@@ -36,7 +37,7 @@ export function findConnection(env: NodeJS.ProcessEnv, choice: Choice): Connecti
     const advice = `run "${typed(env, `init --profile ${name}`)}".`;
     throw new CommandError(`There is no profile "${name}": ${advice}`, EXIT.notSignedIn);
   }
-  const url = readUrl(wantedUrl ?? profile?.url ?? DEFAULT_URL);
+  const url = readUrl(wantedUrl ?? profile?.url ?? findRunningService(env)?.url ?? DEFAULT_URL);
   const isOfProfile = profile !== undefined && new URL(profile.url).origin === new URL(url).origin;
   return { url, apiKey: envKey ?? (isOfProfile ? profile.api_key : null), profile: name };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { findRunningService } from '../../bin/running-service.js';
 import { CommandError, EXIT } from '../exit.ts';
 import { DEFAULT_URL, readUrl } from './connection.ts';
 
@@ -7,7 +8,8 @@ const DEFAULT_DATA_DIR = './data';
 
 /**
  * The service and token for the commands of operators: --url or VERBATIM_URL, else the service on this machine at
- * ADMIN_HOST and ADMIN_PORT or at port 8080; ADMIN_TOKEN, else the token that the service keeps in DATA_DIR.
+ * ADMIN_HOST and ADMIN_PORT, else the one that runs with DATA_DIR or in this folder, else port 8080; ADMIN_TOKEN, else
+ * the token that the service keeps in DATA_DIR.
  * @throws CommandError  without a token
  */
 export function findOperator(
@@ -15,8 +17,9 @@ export function findOperator(
   choice: { url?: string | undefined },
 ): { url: string; token: string } {
   const local = env['ADMIN_PORT'] ? `http://${env['ADMIN_HOST'] || '127.0.0.1'}:${env['ADMIN_PORT']}` : undefined;
-  const url = readUrl(choice.url ?? (env['VERBATIM_URL'] || local || DEFAULT_URL));
-  return { url, token: env['ADMIN_TOKEN'] || readToken(env['DATA_DIR'] || DEFAULT_DATA_DIR) };
+  const running = findRunningService(env);
+  const url = readUrl(choice.url ?? (env['VERBATIM_URL'] || local || running?.operatorUrl || DEFAULT_URL));
+  return { url, token: env['ADMIN_TOKEN'] || readToken(running?.dataDir || env['DATA_DIR'] || DEFAULT_DATA_DIR) };
 }
 
 function readToken(dataDir: string): string {

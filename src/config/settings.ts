@@ -387,6 +387,8 @@ export function dataPaths(dataDir: string) {
     adminToken: path.join(dataDir, 'admin-token'),
     secretsKey: path.join(dataDir, 'secrets-key'),
     nodeId: path.join(dataDir, 'node-id'),
+    /** Where the service listens. */
+    address: path.join(dataDir, 'address.json'),
     /** The id of the audio storage that this node worked with. */
     storageNote: path.join(dataDir, 'storage-id'),
   };

@@ -41,6 +41,17 @@ export function prepareDataDir(config: Config): Secrets {
   };
 }
 
+/**
+ * Writes where the service listens: the commands on this machine ask there (bin/running-service.js). Without the file
+ * they ask at the usual port.
+ */
+export function keepAddress(config: Config, address: { url: string; operator_url: string }): void {
+  const file = dataPaths(config.dataDir).address;
+  const draft = `${file}.${process.pid}`;
+  fs.writeFileSync(draft, `${JSON.stringify({ pid: process.pid, ...address })}\n`);
+  fs.renameSync(draft, file);
+}
+
 /** @throws FolderError  when it is a link to a folder that is not there */
 function openAudioFolder(folder: string): void {
   try {

@@ -89,7 +89,7 @@ test('no folder holds more than 12 files', () => {
 
 test('the command line needs nothing of the service: it is packed by itself', () => {
   const allowed =
-    /^(cli|sdk\/src)\/|^bin\/health\.js$|^package\.json$|^node:|^commander$|^@modelcontextprotocol\/server/;
+    /^(cli|sdk\/src)\/|^bin\/(health|running-service)\.js$|^package\.json$|^node:|^commander$|^@modelcontextprotocol\/server/;
   const edges = edgesOf(cli);
 
   assert.ok(edges.length > 50);

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Verbatim } from '#sdk/client/index.ts';
+import { findRunningService } from '../../../bin/running-service.js';
 import { action, type Io, type Session } from '../../command.ts';
 import { CommandError, EXIT, UsageError } from '../../exit.ts';
 import { readTextFile } from '../../options.ts';
@@ -44,9 +45,10 @@ async function init(session: Session, options: InitOptions): Promise<void> {
 }
 
 async function askUrl({ io }: Session, { createAccount, apiKeyFile }: InitOptions): Promise<string> {
+  const usual = findRunningService(io.env)?.url.replace(/\/$/, '') ?? DEFAULT_URL;
   // With the key given, the command is run by a program: it gets the default.
-  if (!io.stdin.isTTY && (createAccount ?? apiKeyFile ?? io.env['VERBATIM_API_KEY']) !== undefined) return DEFAULT_URL;
-  return (await ask(io, `URL of the service [${DEFAULT_URL}]: `, { flag: '--url' })) || DEFAULT_URL;
+  if (!io.stdin.isTTY && (createAccount ?? apiKeyFile ?? io.env['VERBATIM_API_KEY']) !== undefined) return usual;
+  return (await ask(io, `URL of the service [${usual}]: `, { flag: '--url' })) || usual;
 }
 
 async function readKey({ io }: Session, { apiKeyFile }: InitOptions): Promise<string> {

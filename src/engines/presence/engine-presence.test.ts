@@ -4,9 +4,9 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { asked, textOf } from '../../../test/fixtures/engine-conformance.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
-import { openLog } from '../../platform/log.ts';
+import { type Log, openLog } from '../../platform/log.ts';
 import type { EngineFailure } from '../../rules/fault.ts';
-import { EngineError, type Transcript } from '../engine.ts';
+import { type Engine, EngineError, type Transcript } from '../engine.ts';
 import { EngineAwayError, EnginePresence } from './engine-presence.ts';
 import { probe } from './probe.ts';
 
@@ -65,6 +65,24 @@ function openEnvironment({ calls = [] as EngineFailure[], probes = [] as boolean
     },
   };
 }
+
+test('an engine without a model is one line in the log, whatever its reason says of the download', async () => {
+  let percent = 0;
+  const noModel = async () => {
+    percent += 1;
+    throw new EngineError('engine_error', `No model yet: fetching, ${percent} %.`, { failure: { kind: 'model' } });
+  };
+  const engine = { name: 'none', warmUp: noModel, transcribe: noModel } as unknown as Engine;
+  const lines: unknown[][] = [];
+  const keep = (...line: unknown[]) => void lines.push(line);
+  const log = { info: keep, warn: keep } as unknown as Log;
+  const presence = new EnginePresence(engine, { clock: openManualClock(), log, probe: noModel });
+
+  for (let call = 0; call < 3; call += 1) await assert.rejects(presence.transcribe(PIECE, asked()), EngineAwayError);
+
+  assert.ok(percent >= 3);
+  assert.deepEqual(lines, [['no model yet; jobs wait']]);
+});
 
 for (const failure of [REFUSED, { kind: 'status', status: 503 }, { kind: 'start' }, { kind: 'timeout' }] as const) {
   test(`after ${JSON.stringify(failure)} an engine that fails its probe is away`, async () => {

@@ -267,8 +267,12 @@ export class EnginePresence implements Engine {
   }
 
   #absent(cause: EngineError): void {
-    if (this.#absence?.cause.message !== cause.message)
+    // Without a model: what fetches the first one logs how far that is.
+    if (cause.failure.kind === 'model') {
+      if (this.#absence?.cause.failure.kind !== 'model') this.#log.info('no model yet; jobs wait');
+    } else if (this.#absence?.cause.message !== cause.message) {
       this.#log.warn({ engine: this.name, err: cause }, 'the engine does not work; its jobs wait');
+    }
     this.#absence = { sinceMs: this.#absence?.sinceMs ?? this.#clock.now(), cause };
   }
 

@@ -47,8 +47,8 @@ export async function fetchFirstModels(
       return;
     }
     if (missing.speech) onReason(`No model yet. ${ended.message} To choose one: verbatim models list`);
-    if (!work.mayDownload) return;
     log.warn({ reason: ended.message }, missing.speech ? 'no model yet; jobs wait' : 'no voice detector yet');
+    if (!work.mayDownload) return;
     await clock.sleep(pauseMs, signal);
   }
 }

@@ -32,6 +32,7 @@ import { BOUNDS } from '../../rules/bounds.ts';
 import { openAccountChanges } from '../../stream/changes.ts';
 import { alertPayloads, eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
+import { keepAddress } from '../data-directory.ts';
 import { showProtections } from '../sandbox.ts';
 import { adminApiRoutes, apiRoutes } from './api-routes.ts';
 import { openLive } from './live.ts';
@@ -71,6 +72,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const port = await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
   const setup = config.roles.includes('api') ? await setupFragment(context) : '';
   const consoles = [`${urlOf(config.host, port)}${setup && `${setup} (makes the first user)`}`];
+  let operatorUrl = urlOf(config.host, port);
   if (config.adminPort !== null) {
     const hasConsole = config.roles.includes('api');
     const admin = buildServer({
@@ -84,8 +86,10 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       port: config.adminPort,
       settings: 'ADMIN_PORT and ADMIN_HOST',
     });
-    consoles.push(`for operators ${urlOf(host, adminPort)}`);
+    operatorUrl = urlOf(host, adminPort);
+    consoles.push(`for operators ${operatorUrl}`);
   }
+  rememberAddress(context, { url: urlOf(config.host, port), operator_url: operatorUrl });
   if (tls !== null) consoles.push(`with TLS ${urlOf(config.host, await listenTls(context, tls), 'https')}`);
   const [nodeId] = context.order.holder.split('/') as [string];
   const node = { id: nodeId, version: VERSION, roles: config.roles };
@@ -104,6 +108,15 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       await Promise.all([...apps.map((app) => closeServer(app, BOUNDS.requestsStopMs)), api.close(), reports.close()]);
     },
   };
+}
+
+/** A disk that is full must not stop the start. */
+function rememberAddress({ config, log }: RoleContext, address: { url: string; operator_url: string }): void {
+  try {
+    keepAddress(config, address);
+  } catch (error) {
+    log.warn({ err: error }, 'commands on this machine need VERBATIM_URL: the address of the service was not written');
+  }
 }
 
 /** What the console's address has in addition while the service has no users, so that its first visitor makes one. */
