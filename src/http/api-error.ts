@@ -50,7 +50,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
     'a limit of requests, uploads, streams or stored keys is reached; retry_after and Retry-After give the seconds to wait',
   internal: 'a fault of the service; its log has an entry with the request id',
   unavailable:
-    'the service is stopping, the database cannot be reached, too little disk is free, or the job queue is full; Retry-After gives the seconds to wait',
+    'the service is stopping, the database cannot be reached, too little disk is free, the job queue is full, or a document takes too long; Retry-After gives the seconds to wait',
 };
 
 /**

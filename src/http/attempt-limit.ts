@@ -11,7 +11,7 @@ type Attempts = { count: number; sinceMs: number };
  * Limits attempts to guess. A client with too many in a minute is refused for the rest of the minute; after too many of
  * all clients together, every client that has made one is. Stores at most 10,000 clients and deletes the oldest first.
  *
- * What people choose, such as a password, is guessed by trying: `retryAfterSeconds` is asked before it is looked at, and
+ * What people choose, such as a password, is guessed by trying: `retryAfterSeconds` is asked before a look at it, and
  * the right one is refused too, since an answer would tell that it is right. What was no wrong guess is taken back. A
  * token of random bits is looked at first: the right one passes, whatever strangers at its address have sent, and
  * `count` decides how a wrong one is answered.

@@ -148,8 +148,8 @@ export function requireScope(key: Caller['key'], ...scopes: Scope[]): void {
 }
 
 /**
- * Checks the operator's token, in constant time. It has 32 random characters or more: the right one passes, however many
- * wrong ones came from its address. A request without a token is a mistake, no guess.
+ * Checks the operator's token, in constant time. It has 32 random characters or more: the right one passes, however
+ * many wrong ones came from its address. A request without a token is a mistake, no guess.
  * @param client  the address whose wrong tokens are counted together
  * @throws ApiError  401 for a missing or wrong token, 429 for a wrong one after too many others
  */

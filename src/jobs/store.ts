@@ -1,7 +1,7 @@
 import type { Sql } from '../db/database.ts';
 import { selectColumns } from '../db/statements/columns.ts';
 import type { AnswerMemory } from '../http/route.ts';
-import { openFairSemaphore } from '../platform/fair-semaphore.ts';
+import { type FairSemaphore, openFairSemaphore } from '../platform/fair-semaphore.ts';
 import { JOB_TABLE, type Job, type JobHead } from './job.ts';
 
 const { accepted, requested, stored, source, executed, ended, timed } = JOB_TABLE;
@@ -32,22 +32,32 @@ export const JOB_COLUMNS = selectColumns('jobs', { ...OPEN, ...ended });
 export const LONG_BYTES = 256 * 1024;
 /** The turns of those who read long jobs: ten at once would fill the memory, and delay all other requests. */
 export const longReads = openFairSemaphore({ permits: 2, perOwner: 1 });
+/** The turns of those who have links: strangers do not delay an account that reads with its keys. */
+export const longReadsByLink = openFairSemaphore({ permits: 1, perOwner: 1 });
 
 const TEXT_BYTES = `coalesce(octet_length(jobs.transcript), 0) + coalesce(octet_length(jobs.segments), 0)
           + case when $4::boolean then coalesce(octet_length(jobs.words), 0) else 0 end`;
 const TEXT = 'jobs.transcript, jobs.segments, case when $4::boolean then jobs.words end as words';
 
+type FindOptions = {
+  withWords?: boolean;
+  reserve?: (bytes: number) => void;
+  signal?: AbortSignal;
+  turns?: FairSemaphore;
+};
 type OwnedKey = JobKey & { accountId: string };
 
 /**
  * Null for a job that does not exist, or is of another account.
  * @param withWords  reads the packed words too
  * @param reserve    called with the bytes of a long job before it is read; may throw
+ * @param signal     ends the wait for the turn to read a long job
+ * @param turns      of those who read long jobs
  */
 export async function findJob(
   sql: Sql,
   { shard, accountId, id }: OwnedKey,
-  { withWords = false, reserve = () => undefined }: { withWords?: boolean; reserve?: (bytes: number) => void } = {},
+  { withWords = false, reserve = () => undefined, signal, turns = longReads }: FindOptions = {},
 ): Promise<Job | null> {
   const values = [shard, id, accountId, withWords];
   const [found] = await sql.rows<Job & { textBytes: number }>({
@@ -64,7 +74,7 @@ export async function findJob(
   if (found === undefined) return null;
   const { textBytes, ...job } = found;
   if (textBytes <= LONG_BYTES) return job;
-  return await longReads(accountId, async () => {
+  const readText = async () => {
     reserve(textBytes);
     const [text] = await sql.rows<Pick<Job, 'transcript' | 'segments' | 'words'>>({
       name: 'find_long_text',
@@ -75,7 +85,8 @@ export async function findJob(
       values,
     });
     return text ? { ...job, ...text } : null;
-  });
+  };
+  return await turns(accountId, readText, signal);
 }
 
 /**

@@ -41,6 +41,15 @@ export async function waitAtMost(
   return await Promise.race([promise.then(() => true), timeout]).finally(() => done.abort(null));
 }
 
+/** The result of a promise. Rejects with the signal's reason where that aborts first: the promise is not waited for. */
+export async function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
+}
+
 /** A fresh id such as `job_01k…`: time-sortable, 80 random bits. */
 export function makeId(prefix: IdPrefix, clock: Clock = systemClock): string {
   return newId(prefix, clock.now(), nextRandomBytes());

@@ -53,6 +53,27 @@ test('work that fails releases its permit', async () => {
   assert.equal(await semaphore('a', async () => 'done'), 'done');
 });
 
+test('a call that is aborted while it waits takes no permit, and the owner keeps its turn', async () => {
+  const semaphore = openFairSemaphore({ permits: 1, perOwner: 1 });
+  const first = Promise.withResolvers<void>();
+  const running = semaphore('a', () => first.promise);
+  const aborting = new AbortController();
+  const abandoned = semaphore('b', () => assert.fail('started'), aborting.signal);
+  const kept = semaphore('b', async () => 'kept', new AbortController().signal);
+  aborting.abort(new Error('hung up'));
+
+  await assert.rejects(abandoned, /hung up/);
+  first.resolve();
+  await running;
+
+  assert.equal(await kept, 'kept');
+  await assert.rejects(
+    semaphore('c', () => assert.fail('started'), aborting.signal),
+    /hung up/,
+  );
+  assert.equal(await semaphore('c', async () => 'done'), 'done');
+});
+
 test('under random load both limits hold and all calls complete', async () => {
   const random = randomFrom(20261122);
   const semaphore = openFairSemaphore({ permits: 4, perOwner: 2 });

@@ -1,5 +1,12 @@
-/** Runs work of many owners under a fixed number of permits; waiting work starts round-robin over the owners. */
-export type FairSemaphore = <Result>(owner: string, work: () => Promise<Result>) => Promise<Result>;
+/**
+ * Runs work of many owners under a fixed number of permits; waiting work starts round-robin over the owners. An abort
+ * ends the wait with the signal's reason; work that has started must watch the signal itself.
+ */
+export type FairSemaphore = <Result>(
+  owner: string,
+  work: () => Promise<Result>,
+  signal?: AbortSignal,
+) => Promise<Result>;
 
 /**
  * @param permits   how many calls run at once, 1 or more
@@ -34,13 +41,26 @@ export function openFairSemaphore({ permits, perOwner }: { permits: number; perO
     startWaiting();
   }
 
-  return async (owner, work) => {
-    const { promise: started, resolve: start } = Promise.withResolvers<void>();
+  /** False where the call has started, or was abandoned before. */
+  function abandon(owner: string, start: () => void): boolean {
+    const starts = waiting.get(owner) ?? [];
+    const index = starts.indexOf(start);
+    if (index < 0) return false;
+    starts.splice(index, 1);
+    if (starts.length === 0) waiting.delete(owner);
+    return true;
+  }
+
+  return async (owner, work, signal) => {
+    signal?.throwIfAborted();
+    const { promise: started, resolve: start, reject } = Promise.withResolvers<void>();
+    const onAbort = () => void (abandon(owner, start) && reject(signal!.reason));
     const starts = waiting.get(owner);
     if (starts) starts.push(start);
     else waiting.set(owner, [start]);
+    signal?.addEventListener('abort', onAbort);
     startWaiting();
-    await started;
+    await started.finally(() => signal?.removeEventListener('abort', onAbort));
     try {
       return await work();
     } finally {

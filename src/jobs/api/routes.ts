@@ -234,7 +234,7 @@ function eventsRoute(api: JobsApi): Route {
   });
 }
 
-function transcriptRoute({ db }: JobsApi): Route {
+function transcriptRoute({ db, clock }: JobsApi): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id/transcript',
@@ -258,19 +258,21 @@ function transcriptRoute({ db }: JobsApi): Route {
       }),
       answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA, ...DOCUMENT_MEDIA } } },
     },
-    async handle({ account, params, memory, query: { format = 'json', version = 'edited', speakers, ...given } }) {
+    async handle({ account, params, memory, signal, query }) {
+      const { format = 'json', version = 'edited', speakers, ...given } = query;
+      const caller = { clock, signal };
       const captions = captionOptions(given, format);
       const asksForNames = isDocumentFormat(format) ? speakers !== 'false' : captionNames(speakers === 'true', format);
-      const job = await jobOr404(db, account, params.id, { ...memory, withWords: captions !== null });
+      const job = await jobOr404(db, account, params.id, { ...memory, signal, withWords: captions !== null });
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
       }
-      const shown = await withVersion(db, job, version);
+      const shown = await withVersion(db, caller, job, version);
       const hasNames = asksForNames || (speakers === undefined && shown.speakerNames !== undefined);
       const disposition = attachment(`${job.id}.${FILE_EXTENSIONS[format]}`, titleAsFile(job, FILE_EXTENSIONS[format]));
       const { headers, ...rendered } = isDocumentFormat(format)
-        ? await renderDocument(shown, format, { hasNames })
-        : await render(shown, format, { shape: captions, hasNames });
+        ? await renderDocument(caller, shown, format, { hasNames })
+        : await render(caller, shown, format, { shape: captions, hasNames });
       return { status: 200, ...rendered, headers: { ...headers, 'content-disposition': disposition } };
     },
   });

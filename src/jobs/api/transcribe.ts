@@ -1,4 +1,3 @@
-import type { Account } from '../../accounts/account.ts';
 import { type ProbeOptions, probeAudio, probeStart } from '../../audio/media/probe.ts';
 import { diskFull, isDiskFull } from '../../audio/storage/free-disk.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
@@ -14,6 +13,7 @@ import { makeId, waitAtMost } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
 import { render } from '../edits/render.ts';
+import type { TaskCaller } from '../edits/run-task.ts';
 import type { Job } from '../job.ts';
 import type { Repeatable } from '../repeats/repeats.ts';
 import { type RequestFields, readNumber, refusal } from '../request-fields.ts';
@@ -59,7 +59,7 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
    * @throws ApiError
    */
   openEarly?(request: Request, key: JobKey & { accountId: string }, call: UploadCall): EarlyAnswer<Result> | null;
-  answerCompleted(job: Job, request: Request, webhook: ShownWebhook): Result | Promise<Result>;
+  answerCompleted(job: Job, request: Request, webhook: ShownWebhook, caller: TaskCaller): Result | Promise<Result>;
   /** The answer to an asynchronous request, or to one whose job did not end in time. */
   answerOpen(job: Job, webhook: ShownWebhook): Result;
 };
@@ -84,10 +84,12 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
     body: { ...showJob(job), ...webhook },
     headers: { location: locationOf(job) },
   }),
-  async answerCompleted(job, { responseFormat, captions, captionNames }, webhook) {
+  async answerCompleted(job, { responseFormat, captions, captionNames }, webhook, caller) {
     const style = { shape: captions, hasNames: captionNames };
     const isJson = responseFormat === 'json';
-    const rendered = isJson ? { body: { ...showJob(job), ...webhook } } : await render(job, responseFormat, style);
+    const rendered = isJson
+      ? { body: { ...showJob(job), ...webhook } }
+      : await render(caller, job, responseFormat, style);
     return { status: 200, ...rendered, headers: { location: locationOf(job) } };
   },
 };
@@ -123,7 +125,8 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   const isUnanswered = call.signal.aborted;
   if (repeatable !== null && (isUnanswered || received.kind === 'resume')) await api.repeats.end(key, isUnanswered);
   const ended = await findJob(api.db, key, { withWords: request.readsWords ?? false });
-  return answerEnded(await withWait(api, ended ?? job), { request, webhook: shownWebhook }, format);
+  const caller = { clock: api.clock, signal: call.signal };
+  return answerEnded(await withWait(api, ended ?? job), { request, webhook: shownWebhook, caller }, format);
 
   /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
   async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
@@ -210,7 +213,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       return { kind: 'resume', id: job.id, request, early: early(job.id), job, file, shownWebhook, repeatable };
     }
     const webhook = request.webhook ? await api.jobWebhooks.permit(request.webhook, account) : null;
-    const audio = await audioOf(api, account, { file, request });
+    const audio = await audioOf(api, call, { file, request });
     // The upload may have begun hours ago.
     await call.checkCaller();
     const id = makeId('job', api.clock);
@@ -269,13 +272,16 @@ async function readForm<Request extends UploadRequest, Result extends Answer>(
   });
 }
 
+/** Who waits for the probe of an upload. */
+type ProbeCaller = Pick<UploadCall, 'account' | 'signal'>;
+
 async function audioOf(
   api: JobsApi,
-  account: Account,
+  caller: ProbeCaller,
   { file, request }: { file: StoredFile | null; request: UploadRequest },
 ): Promise<NewAudio> {
-  if (file !== null) return { kind: 'stored', ...file, ...(await probe(api, account, file, request)) };
-  return await api.audioUrls.permit(request.audioUrl!, account.id);
+  if (file !== null) return { kind: 'stored', ...file, ...(await probe(api, caller, file, request)) };
+  return await api.audioUrls.permit(request.audioUrl!, caller.account.id);
 }
 
 /** @throws ApiError  400, with the limit of this service, for a job that would be kept for longer than others */
@@ -313,12 +319,12 @@ export async function permitByEngine(
 
 async function probe(
   api: JobsApi,
-  account: Account,
+  caller: ProbeCaller,
   { start, key }: StoredFile,
   { options }: UploadRequest,
 ): Promise<Pick<Extract<NewAudio, { kind: 'stored' }>, 'format' | 'durationMs' | 'tracks'>> {
   const wanted = { maxAudioSeconds: api.config.maxAudioSeconds, track: options.audio_track ?? null };
-  const result = (await probeStart(start, wanted)) ?? (await probeFile(api, account, key, wanted));
+  const result = (await probeStart(start, wanted)) ?? (await probeFile(api, caller, key, wanted));
   if (result.kind === 'audio') {
     const { format, durationMs, tracks } = result;
     return { format, durationMs, tracks };
@@ -326,17 +332,17 @@ async function probe(
   throw new ApiError('unprocessable_audio', result.message, { param: result.param ?? FILE_FIELD });
 }
 
-async function probeFile(api: JobsApi, account: Account, key: string, wanted: ProbeOptions) {
+async function probeFile(api: JobsApi, { account, signal }: ProbeCaller, key: string, wanted: ProbeOptions) {
   const { storage, tools, probes } = api;
   // Jobs that were made during the upload may have taken the last credit, and probes cost processor time.
   await api.uploads.requireCredit(account);
   await using file = await storage.localPath(key);
-  return await probeAudio(file.path, { ...wanted, tools }, (work) => probes(account.id, work));
+  return await probeAudio(file.path, { ...wanted, tools, signal }, (work) => probes(account.id, work, signal));
 }
 
 function answerEnded<Request extends UploadRequest, Result extends Answer>(
   job: Job,
-  { request, webhook }: { request: Request; webhook: ShownWebhook },
+  { request, webhook, caller }: { request: Request; webhook: ShownWebhook; caller: TaskCaller },
   format: RequestFormat<Request, Result>,
 ): Result | Promise<Result> {
   switch (job.state) {
@@ -344,7 +350,7 @@ function answerEnded<Request extends UploadRequest, Result extends Answer>(
     case 'processing':
       return format.answerOpen(job, webhook);
     case 'completed':
-      return format.answerCompleted(job, request, webhook);
+      return format.answerCompleted(job, request, webhook, caller);
     case 'failed':
     case 'canceled':
       throw failureOf(job, webhook);

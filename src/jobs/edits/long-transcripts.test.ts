@@ -67,6 +67,7 @@ async function openEnvironment() {
     text: 'update jobs set segments = $1, duration_ms = $2 where id = $3',
     values: [JSON.stringify(longSegments()), SECONDS * 1_000, id],
   });
+  const { signal } = new AbortController();
   // Without the checks of answers in other tests, which take long.
   const routes = [...jobRoutes(fixture), ...editRoutes(fixture)];
   const route = (method: string) =>
@@ -74,7 +75,15 @@ async function openEnvironment() {
   return {
     fixture,
     async call(method: string, more: object) {
-      const call = { account, params: { id }, query: {}, note: () => undefined, memory: UNLIMITED_MEMORY, ...more };
+      const call = {
+        account,
+        params: { id },
+        query: {},
+        note: () => undefined,
+        memory: UNLIMITED_MEMORY,
+        signal,
+        ...more,
+      };
       using turns = measureTurns();
       const { body, stream } = (await route(method).handle(call as never)) as { body?: unknown; stream?: Readable };
       const text = stream

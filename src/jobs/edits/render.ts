@@ -10,16 +10,22 @@ import {
   type TranscriptFormat,
   type TranscriptJob,
 } from '../transcript.ts';
-import { runTask } from './run-task.ts';
+import { runTask, type TaskCaller } from './run-task.ts';
 
 type Rendered = Pick<Answer, 'body' | 'contentType' | 'stream' | 'headers'>;
 
 const SHOWN_CHARACTERS = 10;
 
 /** A completed job's transcript as a file. A thread renders long ones. */
-export async function render(job: TranscriptJob, format: TranscriptFormat, style?: CaptionStyle): Promise<Rendered> {
+export async function render(
+  caller: TaskCaller,
+  job: TranscriptJob,
+  format: TranscriptFormat,
+  style?: CaptionStyle,
+): Promise<Rendered> {
   // JSON has the segments as they are stored.
-  return format === 'json' ? renderTranscript(job, format) : await runTask('renderTranscript', job, format, style);
+  if (format === 'json') return renderTranscript(job, format);
+  return await runTask(caller, 'renderTranscript', job, format, style);
 }
 
 /**
@@ -27,17 +33,21 @@ export async function render(job: TranscriptJob, format: TranscriptFormat, style
  * @throws ApiError  409 for a PDF of text that it cannot show
  */
 export async function renderDocument(
+  caller: TaskCaller,
   job: TranscriptJob,
   format: DocumentFormat,
   style: DocumentStyle,
 ): Promise<Rendered> {
   if (format === 'md') {
-    return { body: await runTask('renderMarkdown', job, style), contentType: `${MEDIA_TYPES.md}; charset=utf-8` };
+    return {
+      body: await runTask(caller, 'renderMarkdown', job, style),
+      contentType: `${MEDIA_TYPES.md}; charset=utf-8`,
+    };
   }
   if (format === 'docx') {
-    return fileOf(await runTask('renderDocx', job, style), MEDIA_TYPES.docx);
+    return fileOf(await runTask(caller, 'renderDocx', job, style), MEDIA_TYPES.docx);
   }
-  const pdf = await runTask('renderPdf', job, style);
+  const pdf = await runTask(caller, 'renderPdf', job, style);
   if (pdf.kind === 'unshown') throw unshown(pdf.characters);
   return fileOf(pdf.content, MEDIA_TYPES.pdf);
 }

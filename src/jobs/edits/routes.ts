@@ -14,7 +14,7 @@ import { transcriptJson } from '../transcript.ts';
 import type { Changed, Changes } from './apply-changes.ts';
 import { findForEdit, type StoredEdits, saveEdits } from './edit-store.ts';
 import { withText } from './edited-transcript.ts';
-import { runTask } from './run-task.ts';
+import { runTask, type TaskCaller } from './run-task.ts';
 
 const MAX_CHANGES = 500;
 const MAX_NAMES = 256;
@@ -83,12 +83,14 @@ export function editRoutes(deps: Runtime): Route[] {
         body: changesSchema,
         answers: { 200: transcriptSchema },
       },
-      async handle({ account, params, body, note, memory }) {
+      async handle({ account, params, body, note, memory, signal }) {
         const { segments = [], speakers: names = {}, merged_speakers: merges = {} } = body;
         const texts = segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
         await reserveText(db, { shard: account.shard, accountId: account.id, id: params.id }, memory);
         const changes = { texts, names, merges };
-        const edited = await longReads(account.id, () => editTranscript(deps, account, params.id, changes));
+        const caller = { clock: deps.clock, signal };
+        const edit = () => editTranscript(deps, caller, { account, id: params.id, changes });
+        const edited = await longReads(account.id, edit, signal);
         note({
           job_id: edited.id,
           edited_segments: texts.length,
@@ -105,10 +107,14 @@ export function editRoutes(deps: Runtime): Route[] {
  * Two edits at the same time are made one after the other, and none is lost: where another edit was saved since the job
  * was read, the job is read again. No lock is held while a thread computes the text.
  */
-async function editTranscript({ db, config }: Runtime, account: Account, id: string, changes: Changes) {
+async function editTranscript(
+  { db, config }: Runtime,
+  caller: TaskCaller,
+  { account, id, changes }: { account: Account; id: string; changes: Changes },
+) {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { job, stored } = await findCompleted(db, account, id);
-    const changed = await runTask('applyChanges', job, stored, changes);
+    const changed = await runTask(caller, 'applyChanges', job, stored, changes);
     if (changed.kind !== 'changed') throw refusal(changed);
     const { edits, speakerNames, speakerMerges, text, chunks } = changed;
     const saved = await db.transaction(async (tx) => {

@@ -102,7 +102,7 @@ async function probe(
 
   async function probeStored() {
     await using file = await storage.localPath(key);
-    return await probeAudio(file.path, { ...wanted, tools, signal }, (work) => probes(accountId, work));
+    return await probeAudio(file.path, { ...wanted, tools, signal }, (work) => probes(accountId, work, signal));
   }
 }
 

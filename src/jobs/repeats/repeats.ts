@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Account } from '../../accounts/account.ts';
 import type { Runtime } from '../../db/runtime.ts';
 import type { Call } from '../../http/route.ts';
-import { unlessAborted } from '../../platform/unless-aborted.ts';
+import { unlessAborted } from '../../platform/clock.ts';
 import type { JobKey } from '../store.ts';
 import { findEarlierJob, setUnanswered, type UploadDigest } from './repeat-store.ts';
 

@@ -68,10 +68,10 @@ export function listRoute({ db, clock }: Runtime): Route {
       'With `query`, `tag` or `metadata`, or where jobs have long options, a page may have fewer jobs than `limit`, or none, although `has_more` is true: follow `next_cursor`.',
     tag: 'Transcription',
     schema: { query: listQuery, answers: { 200: jsonOrCsv(jobListSchema) } },
-    async handle({ account, query, header }) {
+    async handle({ account, query, header, signal }) {
       const read = () => readPage({ db, waits }, account, query);
       const readsAll = query.query !== undefined || query.metadata !== undefined || query.tag !== undefined;
-      const body = await (readsAll ? readsAtOnce(account.id, read) : read());
+      const body = await (readsAll ? readsAtOnce(account.id, read, signal) : read());
       const wish = { format: query.format, accept: header('accept') };
       return jsonOrCsvAnswer(wish, { name: 'jobs', row: jobInListSchema, body });
     },

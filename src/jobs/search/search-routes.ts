@@ -86,9 +86,9 @@ export function searchRoute({ db, config }: Runtime): Route {
     errors: ['not_found'],
     tag: 'Transcription',
     schema: { query: searchQuery, answers: { 200: pageSchema('SearchResultList', foundSchema) } },
-    async handle({ account, query }) {
+    async handle({ account, query, signal }) {
       if (config.search === 'off') throw new ApiError('not_found', 'Search is off on this service (SEARCH=off).');
-      return { status: 200, body: await atOnce(account.id, () => search(db, account, query)) };
+      return { status: 200, body: await atOnce(account.id, () => search(db, account, query), signal) };
     },
   });
 }

@@ -11,18 +11,19 @@ const HELD_PER_BYTE = 3;
 /**
  * The job of a stream. The memory for a long text counts until `held` is disposed:
  * a client that does not read keeps it.
- * @returns undefined while the database is away, null for a deleted job, `refused` where there is no memory for it
+ * @returns undefined while the database is away, null for a deleted job, `refused` where there is no memory for it,
+ *   or nobody waits for it any more
  */
 export async function readHeldJob(
   { db, memory }: { db: Sql; memory: AnswerMemory },
   key: JobKey & { accountId: string },
-  held: DisposableStack,
+  { held, signal }: { held: DisposableStack; signal: AbortSignal },
 ): Promise<Job | null | undefined | 'refused'> {
   const reserve = (bytes: number) => void held.use(memory.hold(HELD_PER_BYTE * bytes));
   try {
-    return await orUndefinedWhileAway(findJob(db, key, { reserve }));
+    return await orUndefinedWhileAway(findJob(db, key, { reserve, signal }));
   } catch (error) {
-    if (error instanceof ApiError) return 'refused';
+    if (error instanceof ApiError || signal.aborted) return 'refused';
     throw error;
   }
 }

@@ -43,11 +43,16 @@ export async function* streamJobEvents(
   while (!signal.aborted && !subscription.isClosed()) {
     const changed = subscription.next();
     using held = new DisposableStack();
-    const job = await readHeldJob(runtime, key, held);
+    const job = await readHeldJob(runtime, key, { held, signal });
     // A client that was refused connects again.
     if (job === null || job === 'refused') return;
     if (job !== undefined) {
-      yield* eventsOf(runtime, job, sent);
+      try {
+        yield* eventsOf(runtime, job, sent, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
       if (isTerminal(job.state)) return;
     }
     const isChanged = await waitAtMost(runtime.clock, changed, KEEP_ALIVE_MS, signal);
@@ -55,14 +60,15 @@ export async function* streamJobEvents(
   }
 }
 
-async function* eventsOf(runtime: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
+async function* eventsOf(runtime: JobEventSources, job: Job, sent: Sent, signal: AbortSignal): AsyncGenerator<string> {
   const lease = leaseOfPieces(job);
   if (lease !== sent.lease) Object.assign(sent, { lease, pieces: 0, segments: 0 });
   // The status that ends the stream comes last.
   if (!isTerminal(job.state)) yield* statusEvents(runtime, job, sent);
   yield* progressEvents(job, sent);
   if (job.state === 'processing') yield* pieceEvents(runtime, job, sent);
-  if (job.state === 'completed') yield* await runTask('listSegmentEvents', job, sent.segments);
+  if (job.state === 'completed')
+    yield* await runTask({ clock: runtime.clock, signal }, 'listSegmentEvents', job, sent.segments);
   if (isTerminal(job.state)) yield* statusEvents(runtime, job, sent);
 }
 

@@ -46,7 +46,7 @@ export async function* streamText(
   while (!signal.aborted && !subscription.isClosed()) {
     const changed = subscription.next();
     using held = new DisposableStack();
-    const job = await readHeldJob(runtime, key, held);
+    const job = await readHeldJob(runtime, key, { held, signal });
     if (job === 'refused') break;
     if (job === null) return yield { kind: 'deleted' };
     if (job !== undefined) {

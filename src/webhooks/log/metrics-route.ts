@@ -81,7 +81,7 @@ export function webhookMetrics({ db, clock, config, maxEntries }: Runtime & { ma
       }),
       answers: { 200: metricsSchema },
     },
-    async handle({ account, params, query: { from, to, bucket } }) {
+    async handle({ account, params, query: { from, to, bucket }, signal }) {
       const webhook = await webhookOr404(db, account, params.id);
       const time = { fromMs: readMs('from', from), toMs: readMs('to', to), bucket };
       const grid = divideTime(time, clock.now());
@@ -94,7 +94,7 @@ export function webhookMetrics({ db, clock, config, maxEntries }: Runtime & { ma
       };
       const place = { shard: account.shard, webhookId: webhook.id };
       const order = { grid, lookBack, ...(maxEntries && { maxEntries }) };
-      const figures = await atOnce(account.id, () => readLogFigures(db, place, order));
+      const figures = await atOnce(account.id, () => readLogFigures(db, place, order), signal);
       return { status: 200, body: { bucket, ...showFigures(grid, figures) } };
     },
   });
