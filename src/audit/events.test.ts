@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture } from '../../test/fixtures/account.ts';
+import { TEST_ACTOR } from '../../test/fixtures/caller.ts';
 import { type Browser, join, me, OWNER, PASSWORD, send, setUp, signIn } from '../../test/fixtures/people.ts';
 import { runtimeOn } from '../../test/fixtures/runtime.ts';
 import { until } from '../../test/fixtures/until.ts';
@@ -64,6 +65,33 @@ test('the audit log has wrong tokens of the operator, sessions of keys, and list
       ['list.exported', id],
     ],
   );
+});
+
+test('what reading causes is in the audit log once for each key and target in 24 hours', async () => {
+  await using fixture = await openAccountFixture();
+  const { id: accountId } = await fixture.account(1);
+  const lines: object[] = [];
+  const log = { info: (line: object) => void lines.push(line), warn: assert.fail } as unknown as Log;
+  const runtime = { ...runtimeOn(fixture.db), log };
+  const actor = (id: string): Actor => ({ ...TEST_ACTOR, key: { ...TEST_ACTOR.key!, id } });
+  const reads = ['job_1', 'job_1', 'job_2'].map((targetId) => ({ action: 'audio_link.created', targetId }) as const);
+  const exported = { action: 'list.exported', targetId: accountId } as const;
+  const edited = { action: 'transcript.edited', targetId: 'job_1' } as const;
+  const events = [...reads, exported, exported, edited, edited];
+
+  for (const keyId of ['key_1', 'key_2'])
+    for (const event of events) await recordEvent(runtime, actor(keyId), { accountId, ...event });
+  const day = await eventsOf(fixture);
+  await fixture.db.run({ text: `update audit_log set created_at = created_at - interval '24 hours'` });
+  await recordEvent(runtime, actor('key_1'), { accountId, ...reads[0]! });
+
+  const once = ['audio_link.created', 'audio_link.created', 'list.exported', 'transcript.edited', 'transcript.edited'];
+  assert.deepEqual(
+    day.map(({ action }) => action),
+    [...once, ...once],
+  );
+  assert.equal((await eventsOf(fixture)).length, day.length + 1);
+  assert.equal(lines.length, 2 * events.length + 1);
 });
 
 test('events of one address beyond 2,000 in 24 hours are in the log of the service only', async () => {

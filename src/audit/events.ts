@@ -33,7 +33,7 @@ export async function recordEvent(
   };
   log.info(line, 'event');
   try {
-    for (const limit of eventLimits(key ? { keyId: key.id } : { address })) {
+    for (const limit of eventLimits(key ? { keyId: key.id } : { address }, { action, targetId })) {
       if ((await secondsUntilFree(db, accountId, limit)) > 0) return;
     }
     const who = { keyId: key?.id ?? null, userId: user?.id ?? null, address, requestId };

@@ -56,10 +56,19 @@ export async function secondsUntilFree(sql: Sql, accountId: string, limit: Chang
       where account_id = $1 and created_at > clock_timestamp() - interval '24 hours'
         and counted_as = any($3) and (key_id is not null or counted_as = 'event')
         and ($4::text is null or key_id = $4) and ($5::text is null or address = $5)
+        and ($6::text is null or (action = $6 and target_id = $7))
       order by created_at desc
       offset $2
       limit 1`,
-    values: [accountId, limit.most - 1, limit.countedAs, limit.keyId ?? null, limit.address ?? null],
+    values: [
+      accountId,
+      limit.most - 1,
+      limit.countedAs,
+      limit.keyId ?? null,
+      limit.address ?? null,
+      limit.event?.action ?? null,
+      limit.event?.targetId ?? null,
+    ],
   });
   return Math.max(0, row?.seconds ?? 0);
 }
