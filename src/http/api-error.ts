@@ -31,7 +31,8 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   unauthenticated: 'the request has no key, an unknown, revoked or expired key, or two different keys',
   insufficient_balance:
     'the balance is used up, or the audio costs more than the balance; needed_credits and available_credits give both amounts',
-  plan_limit: "the account's plan does not allow the request: one more webhook, or plan=pro on a lite account",
+  plan_limit:
+    "the account's plan does not allow the request: one more webhook, enabling one beyond it, or plan=pro on a lite account",
   missing_scope: 'the API key lacks a scope; the message and required_scope name it',
   missing_role: 'the user who is signed in lacks the role; the message names it',
   suspended: 'the operator of the service has suspended the account',

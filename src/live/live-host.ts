@@ -11,7 +11,7 @@ import { ApiError, unavailable } from '../http/api-error.ts';
 import type { MessageBudgets } from '../http/websocket/message-budgets.ts';
 import { acceptLive } from '../jobs/api/accept-store.ts';
 import type { ControlRuntime } from '../jobs/api/control.ts';
-import type { JobRequest } from '../jobs/api/request.ts';
+import { type JobRequest, permitPlan } from '../jobs/api/request.ts';
 import { type Job, NO_AUDIO } from '../jobs/job.ts';
 import { countLiveSessions, type LiveOptions, leaveSession } from '../jobs/live/live-store.ts';
 import type { JobKey } from '../jobs/store.ts';
@@ -117,6 +117,7 @@ export class LiveHost {
     const { plan: planNow, unlimited } = await requireCurrentCaller(tx, caller, 'jobs:write');
     const most = config.maxLiveSessionsPerAccount[planNow];
     if ((await countLiveSessions(tx, { shard, accountId })) >= most) throw tooMany(most, planNow);
+    permitPlan('plan', request.plan, planNow);
     const units = costUnits(HELD_MS, creditRates(config)[request.plan]);
     const session = { options, tokenHash, connectWithinMs: CONNECT_WITHIN_MS };
     const owned = { shard, id, accountId, keyId, unlimited, traceparent };

@@ -2,6 +2,7 @@ import { holdValues, moveUnits, UNITS_MOVED } from '../../accounts/ledger/ledger
 import type { Sql } from '../../db/database.ts';
 import { initialValues, insertColumns, insertValues, type ValuesOf } from '../../db/statements/columns.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
+import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
 import { pairsOf } from '../../rules/search/metadata-pairs.ts';
 import { type ClaimedJob, JOB_TABLE, type Job, type NewJob, NO_AUDIO, NO_RESULT } from '../job.ts';
 import type { LiveOptions } from '../live/live-store.ts';
@@ -33,7 +34,11 @@ const insertJobIf = (condition: string, nextAt = 'moment'): string => `
         returning created_at
       )`;
 
-const IS_COVERED = `$unlimited or ${UNITS_MOVED}`;
+// The plan of the account may have changed since the request was read.
+const PLAN_IS_ALLOWED = 'plan = any($accountPlans::text[])';
+const IS_ALLOWED = `exists (select from accounts where shard = $shard and id = $accountId and ${PLAN_IS_ALLOWED})`;
+const IS_COVERED = `(${UNITS_MOVED} or ($unlimited and ${IS_ALLOWED}))`;
+const HOLD = moveUnits({ moment: '(select moment from clock)', condition: PLAN_IS_ALLOWED });
 
 // Locks the account's row before the row of its queue, as every other statement does.
 const ACCEPT = defineStatement(
@@ -41,7 +46,7 @@ const ACCEPT = defineStatement(
   `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment
-      ), ${moveUnits({ moment: '(select moment from clock)' })}, ${insertJobIf(IS_COVERED)},
+      ), ${HOLD}, ${insertJobIf(IS_COVERED)},
       ${insertPairsIf('exists (select from job)')}, counted as (
         insert into job_queues as queue (shard, account_id, waiting)
         select $shard, $accountId, 1
@@ -57,10 +62,11 @@ const ACCEPT_FETCH = defineStatement(
   `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment
-      ), ${insertJobIf('true')}, ${insertPairsIf('true')}, to_fetch as (
+      ), ${insertJobIf(IS_ALLOWED)}, ${insertPairsIf('exists (select from job)')}, to_fetch as (
         insert into audio_fetches (shard, job_id, account_id, request, next_at, created_at)
         select $shard, $jobId, $accountId, $request, moment, moment
         from clock
+        where exists (select from job)
       )
       select created_at as "createdAt" from job`,
 );
@@ -73,7 +79,7 @@ const ACCEPT_LIVE = defineStatement(
   `
       with clock as (
         select clock_timestamp() as moment
-      ), ${moveUnits({ moment: '(select moment from clock)' })}, ${insertJobIf(IS_COVERED, CONNECT_BY)},
+      ), ${HOLD}, ${insertJobIf(IS_COVERED, CONNECT_BY)},
       ${insertPairsIf('exists (select from job)')}, session as (
         insert into live_sessions (shard, job_id, account_id, options, token_hash)
         select $shard, $jobId, $accountId, $liveOptions::jsonb, $tokenHash::bytea
@@ -84,7 +90,7 @@ const ACCEPT_LIVE = defineStatement(
 
 /**
  * Holds the cost of the first minute and inserts a job whose audio comes over a live session, with the session. Null
- * when the balance does not cover the hold.
+ * when the balance does not cover the hold, or the account's plan does not allow the job's.
  * @param connectWithinMs  the job is due after this time
  */
 export async function acceptLive(
@@ -102,7 +108,7 @@ export async function acceptLive(
 
 /**
  * Holds a job's cost and inserts the job as the account's last waiting one, in one statement, and notifies the
- * transcribers. Null when the balance does not cover the hold.
+ * transcribers. Null when the balance does not cover the hold, or the account's plan does not allow the job's.
  */
 export async function acceptJob(sql: Sql, job: StoredJob, now: Date | null = null): Promise<Job | null> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
@@ -117,22 +123,25 @@ export async function acceptJob(sql: Sql, job: StoredJob, now: Date | null = nul
 
 /**
  * Inserts a job whose audio is to be fetched and notifies the fetchers, in one statement. Nothing is held: the cost is
- * not known. The job does not count as waiting until its audio is stored.
+ * not known. The job does not count as waiting until its audio is stored. Null when the account's plan does not allow
+ * the job's.
  */
 export async function acceptFetch(
   sql: Sql,
   { request, ...given }: NewJob & AudioToFetch,
   now: Date | null = null,
-): Promise<Job> {
+): Promise<Job | null> {
   const job = { ...given, ...NO_AUDIO, ...FROM_FILE };
   const [accepted] = await sql.rows<{ createdAt: Date }>(ACCEPT_FETCH({ ...jobValues(job), request, now }));
+  if (!accepted) return null;
   notifyFetchDue(sql);
-  return { ...job, ...NOT_STARTED, ...accepted! };
+  return { ...job, ...NOT_STARTED, ...accepted };
 }
 
 /** The values of `insertJobIf` and `insertPairsIf`. */
 function jobValues(job: ValuesOf<typeof INSERTED>) {
-  return { ...insertValues(INSERTED, job), jobId: job.id, ...pairValues(pairsOf(job)) };
+  const accountPlans = PLANS.filter((plan) => mayUsePlan(plan, job.plan));
+  return { ...insertValues(INSERTED, job), jobId: job.id, accountPlans, ...pairValues(pairsOf(job)) };
 }
 
 /** Gives a queued job other stored audio; false when a transcriber has started the job, or its audio has changed. */

@@ -1,10 +1,11 @@
 import type { Account } from '../../accounts/account.ts';
 import { insufficientBalance } from '../../accounts/ledger/insufficient-balance.ts';
 import { missingUnits } from '../../accounts/ledger/ledger-store.ts';
+import { findAccount, lockAccount } from '../../accounts/store.ts';
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { isDatabaseAway, isRolledBack, type Sql } from '../../db/database.ts';
 import { pickColumns } from '../../db/statements/columns.ts';
-import type { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import { type AudioTrack, channelsToHold } from '../../rules/channels/audio-tracks.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
@@ -15,7 +16,7 @@ import { insertUploadRequest } from '../repeats/repeat-store.ts';
 import { REMEMBERED_MS, type Repeatable } from '../repeats/repeats.ts';
 import { acceptFetch, acceptJob } from './accept-store.ts';
 import type { JobWebhook } from './job-webhook.ts';
-import type { JobRequest } from './request.ts';
+import { type JobRequest, permitPlan } from './request.ts';
 
 /** Audio in the storage. */
 type StoredAudio = {
@@ -44,6 +45,8 @@ export type NewJobOrder = {
   audio: NewAudio;
   /** Null or absent: it has none of its own. */
   webhook?: JobWebhook | null;
+  /** The field of the request that named the plan; absent: plan. */
+  planField?: string;
   /** Credits per minute on the request's plan. */
   rate: number;
   /** A job is made once for each Idempotency-Key. */
@@ -54,7 +57,8 @@ export type NewJobOrder = {
 
 /**
  * Holds the cost and inserts the job in one transaction. Once it resolves, the job is durable.
- * @throws ApiError  402 when the balance does not cover the length that the probe found
+ * @throws ApiError  402 when the balance does not cover the length that the probe found, 403 when the account's plan
+ *   does not allow the job's any more
  */
 export async function createJob({ db, storage }: StorageRuntime, order: NewJobOrder): Promise<Job> {
   const { audio } = order;
@@ -77,14 +81,17 @@ export async function createJob({ db, storage }: StorageRuntime, order: NewJobOr
   }
 }
 
-/** Inserts the job, and its own webhook; holds the cost of audio that is stored. @throws ApiError  402 */
+/** Inserts the job, and its own webhook; holds the cost of audio that is stored. @throws ApiError  402 or 403 */
 export async function acceptOrder(sql: Sql, order: NewJobOrder): Promise<Job> {
   const { id, audio, account, webhook } = order;
   if (webhook) {
+    webhook.requirePlan((await lockAccount(sql, account)) ?? account.plan);
     await insertWebhookOfJob(sql, { shard: account.shard, accountId: account.id }, webhook.rowFor(id));
   }
   if (audio.kind === 'stored') return await acceptStored(sql, order, audio);
-  return await acceptFetch(sql, { ...newJob(order), request: audio.sealFor(id) });
+  const job = await acceptFetch(sql, { ...newJob(order), request: audio.sealFor(id) });
+  if (job === null) throw await planChanged(sql, order);
+  return job;
 }
 
 function newJob({ id, account, keyId, request, audio, traceparent = null }: NewJobOrder): NewJob {
@@ -114,8 +121,21 @@ async function acceptStored(sql: Sql, order: NewJobOrder, audio: StoredAudio): P
     durationMs: audio.durationMs,
     heldUnits: account.unlimited ? 0 : units,
   });
-  if (job === null) throw tooExpensive(units, await missingUnits(sql, account, units));
-  return job;
+  if (job !== null) return job;
+  await requirePlan(sql, order);
+  throw tooExpensive(units, await missingUnits(sql, account, units));
+}
+
+/** By the account's plan as it is now. @throws ApiError  403 */
+async function requirePlan(sql: Sql, { account, request, planField = 'plan' }: NewJobOrder): Promise<void> {
+  const now = await findAccount(sql, account.id);
+  if (now !== null) permitPlan(planField, request.plan, now.plan);
+}
+
+/** The job was refused for its plan, which may be allowed again. */
+async function planChanged(sql: Sql, order: NewJobOrder): Promise<ApiError> {
+  await requirePlan(sql, order);
+  return new ApiError('conflict', 'The plan of the account changed at this moment; send the request again.');
 }
 
 function tooExpensive(units: number, missing: number): ApiError {

@@ -6,6 +6,7 @@ import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { permittedWebhook, resolveUrl } from '../../egress/url-check.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
 import { findWebhookOfJob, type NewJobWebhook } from '../../webhooks/endpoints/job-webhook-store.ts';
@@ -32,6 +33,8 @@ export type GivenJobWebhook = { url: string; secret: string | null };
 export type JobWebhook = {
   /** As the answer to the request shows it. */
   shown: ShownWebhook;
+  /** By the account's plan as it is when the job is made. @throws ApiError  403 */
+  requirePlan(plan: Plan): void;
   /** The row of a job's webhook. */
   rowFor(jobId: string): NewJobWebhook;
 };
@@ -74,7 +77,7 @@ export class JobWebhooks {
   /** @throws ApiError  400 forbidden_url; 400 while JOB_WEBHOOKS is off; 403 where the account's plan may not */
   async permit({ url, secret }: GivenJobWebhook, account: Account): Promise<JobWebhook> {
     const { config, clock, secretBox } = this.#runtime;
-    requirePlan(config, account);
+    requirePlan(config, account.plan);
     const allowedTargets = config.webhookAllowedTargets;
     const target = permittedWebhook(url, URL_FIELD, config);
     const guard = { allowedTargets, resolver: this.#resolver, clock };
@@ -82,6 +85,7 @@ export class JobWebhooks {
     const used = secret ?? makeWebhookSecret();
     return {
       shown: shownAs(href, secret === null ? used : null),
+      requirePlan: (plan) => requirePlan(config, plan),
       rowFor(jobId) {
         const id = webhookIdOfJob(jobId);
         return { id, url: href, secret: secretBox.seal(id, used) };
@@ -102,7 +106,7 @@ function shownAs(url: string, madeSecret: string | null): ShownWebhook {
   return { webhook_url: url, ...(madeSecret !== null && { webhook_secret: madeSecret }) };
 }
 
-function requirePlan({ jobWebhooks }: Config, { plan }: Account): void {
+function requirePlan({ jobWebhooks }: Config, plan: Plan): void {
   if (jobWebhooks === 'off') {
     const message = `${URL_FIELD} is switched off on this server. Register a webhook with POST /v1/webhooks.`;
     throw new ApiError('invalid_request', message, { param: URL_FIELD });

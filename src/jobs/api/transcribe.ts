@@ -46,6 +46,8 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
   listFields?: readonly string[];
   /** The fields of the form that ask for these options: they are at fault where the plan cannot serve the option. */
   optionFields: OptionFields;
+  /** The field that names the plan; absent: plan. */
+  planField?: string;
   /** The field that may be sent in place of the file, and in a JSON body; absent where there is none. */
   insteadOfFile?: string;
   /** The fields that are strings in a JSON body. */
@@ -132,7 +134,20 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
     const keyId = actor.key?.id ?? null;
     const { traceparent = null } = actor;
-    const order = { id, account, keyId, traceparent, request, rate, idempotency, audio, webhook, repeatable };
+    const { planField = 'plan' } = format;
+    const order = {
+      id,
+      account,
+      keyId,
+      traceparent,
+      request,
+      rate,
+      idempotency,
+      audio,
+      webhook,
+      repeatable,
+      planField,
+    };
     const creating = createJob(api, order);
     try {
       const [created] = await Promise.all([creating, durable]);

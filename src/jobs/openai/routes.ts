@@ -74,8 +74,9 @@ function translationRoute(api: JobsApi): Route {
 
 type OpenAiFormat = RequestFormat<OpenAiRequest, Answer & { status: 200 }>;
 
-const ANSWERS: Pick<OpenAiFormat, 'optionFields' | 'answerCompleted' | 'answerOpen'> = {
+const ANSWERS: Pick<OpenAiFormat, 'optionFields' | 'planField' | 'answerCompleted' | 'answerOpen'> = {
   optionFields: { translate_to: 'model', diarize: 'response_format' },
+  planField: 'model',
   answerCompleted: (job, request) => ({
     status: 200,
     ...renderOpenAi(job, request),

@@ -6,6 +6,7 @@ import { pickColumns } from '../../db/statements/columns.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 import { makeId } from '../../platform/clock.ts';
+import { mayUsePlan } from '../../rules/accounts/plan.ts';
 import { acceptOrder } from '../api/create.ts';
 import { JOB_TABLE, type JobHead } from '../job.ts';
 import { type EndedPlace, type EndedWith, findEndedJobs, lockRetries, setRetryOf } from './ended-jobs-store.ts';
@@ -28,7 +29,8 @@ type Wanted = { since: Date; until: Date; endedWith: EndedWith; isDryRun: boolea
 
 /**
  * Makes a new job on the stored audio of each job that ended so in that time, at most 500 at a time; each job is
- * retried once, also by two calls at once or after a crash. A dry run counts the jobs whose audio is stored.
+ * retried once, also by two calls at once or after a crash, on its plan or, where the account may not use that any
+ * more, on the account's. A dry run counts the jobs whose audio is stored.
  */
 export async function retryEndedJobs(runtime: StorageRuntime, wanted: Wanted): Promise<RetriedEnded> {
   const { db } = runtime;
@@ -43,6 +45,7 @@ async function retryOne(runtime: StorageRuntime, job: JobHead, isDryRun: boolean
   const { db, storage, config } = runtime;
   const account = await findAccount(db, job.accountId);
   if (!account) return 'account_gone';
+  const plan = mayUsePlan(account.plan, job.plan) ? job.plan : account.plan;
   const stored = storedAudioOf(job, keptAudioKey(job, config));
   if (isDryRun) return stored ? 'retried' : 'audio_gone';
   const key = stored && (await storage.copy(stored.key));
@@ -54,12 +57,12 @@ async function retryOne(runtime: StorageRuntime, job: JobHead, isDryRun: boolean
     request: pickColumns(JOB_TABLE.requested, job),
     idempotency: NO_IDEMPOTENCY_KEY,
     audio: { kind: 'stored' as const, ...stored, key },
-    rate: creditRates(config)[job.plan],
+    rate: creditRates(config)[plan],
   };
   try {
     await db.transaction(async (tx) => {
       if ((await lockRetries(tx, job)).isRetried) throw new RetriedBefore();
-      await acceptOrder(tx, { ...order, request: { ...order.request, plan: job.plan } });
+      await acceptOrder(tx, { ...order, request: { ...order.request, plan } });
       await setRetryOf(tx, { shard: account.shard, id: order.id }, job.id);
     });
     return 'retried';
@@ -68,6 +71,8 @@ async function retryOne(runtime: StorageRuntime, job: JobHead, isDryRun: boolean
     if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(key);
     if (cause instanceof RetriedBefore) return 'retried_before';
     if (cause instanceof ApiError && cause.type === 'insufficient_balance') return 'insufficient_balance';
+    // The account has another plan since.
+    if (cause instanceof ApiError && cause.type === 'plan_limit') return await retryOne(runtime, job, isDryRun);
     throw cause;
   }
 }

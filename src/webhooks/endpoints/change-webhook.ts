@@ -13,6 +13,7 @@ import type { SecretsRuntime } from '../secrets/secrets.ts';
 import { foundOr404, ownerOf } from './own-webhook.ts';
 import type { StoredHeaders, WebhookRow } from './store.ts';
 import * as store from './store.ts';
+import { requireMayEnable } from './webhook-limit.ts';
 
 /** What the endpoints that write webhooks run on. */
 export type WebhookContext = SecretsRuntime & {
@@ -60,6 +61,7 @@ export async function changeWebhook(
   if (body.active === true && !before.active) await drop({ db }, owner, before, 'all');
   const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
   const row = await db.transaction(async (tx) => {
+    if (body.active === true) await requireMayEnable(tx, owner, before.id);
     const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
     const isDefence = body.active === false;
     await recordChange(tx, actor, { ...changeOf(account, before.id, 'webhook.changed', details), isDefence });

@@ -1,16 +1,12 @@
 import { lockAccount } from '../../accounts/store.ts';
 import { recordChange } from '../../audit/record.ts';
-import type { Sql } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { permittedWebhook, resolveUrl } from '../../egress/url-check.ts';
-import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
-import { type Plan, WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
-import type { AccountRef } from '../../rules/shard.ts';
 import { INCLUDED_PARTS } from '../../rules/webhooks/included-body.ts';
 import { makeWebhookSecret, type SecretsRuntime } from '../secrets/secrets.ts';
 import { alertRoutes } from './alerts-routes.ts';
@@ -23,10 +19,11 @@ import {
   type WebhookContext,
 } from './change-webhook.ts';
 import { eventsField, optionalFields, storedHeaders, urlField } from './fields.ts';
-import { noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
+import { ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
 import { rotateSecret } from './rotation-route.ts';
 import * as store from './store.ts';
 import { showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
+import { requireFreeWebhook } from './webhook-limit.ts';
 
 /** What the endpoints of webhooks run on. */
 export type WebhookRuntime = SecretsRuntime & { lookup?: Lookup };
@@ -149,7 +146,7 @@ function patchWebhook(context: WebhookContext): Route {
     auth: 'key',
     scope: 'webhooks:write',
     summary: 'Change a webhook; active: true enables it again and starts its streak of failures anew',
-    errors: ['forbidden_url', 'conflict'],
+    errors: ['forbidden_url', 'conflict', 'plan_limit'],
     tag: 'Webhooks',
     schema: {
       params: idParams,
@@ -185,12 +182,4 @@ function removeWebhook(context: WebhookContext): Route {
       return { status: 204 };
     },
   });
-}
-
-async function requireFreeWebhook(sql: Sql, owner: AccountRef, plan: Plan | null): Promise<void> {
-  if (plan === null) throw noSuchWebhook();
-  const limit = WEBHOOK_LIMIT[plan];
-  if ((await store.countWebhooks(sql, owner)) < limit) return;
-  const webhooks = limit === 1 ? '1 webhook' : `${limit} webhooks`;
-  throw new ApiError('plan_limit', `The ${plan} plan allows ${webhooks}; delete one before you create another.`);
 }

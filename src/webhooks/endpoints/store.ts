@@ -46,6 +46,18 @@ export async function countWebhooks(tx: Sql, { shard, accountId }: AccountRef): 
   return rows[0]!.number;
 }
 
+/** How many webhooks of the account but one are active. */
+export async function countOtherActive(sql: Sql, { shard, accountId }: AccountRef, id: string): Promise<number> {
+  const rows = await sql.rows<{ number: number }>({
+    text: `
+      select count(*) as number
+      from webhooks
+      where shard = $1 and account_id = $2 and ${IS_OF_ACCOUNT} and active and id <> $3`,
+    values: [shard, accountId, id],
+  });
+  return rows[0]!.number;
+}
+
 export async function insertWebhook(
   tx: Sql,
   { shard, accountId }: AccountRef,
