@@ -28,5 +28,8 @@ export class UsageError extends CommandError {
   }
 }
 
+/** The reason of a run's signal when its output cannot be written; the user has been told. */
+export class OutputFailed extends Error {}
+
 /** The reason of a run's signal when nobody reads its standard output any more, such as `head` after its last line. */
 export class OutputClosed extends Error {}

@@ -1,6 +1,7 @@
 import type { Job } from '#sdk/api.ts';
 import { AbortedError, ApiError, JobFailedError, UnreadableAnswerError, VerbatimError } from '#sdk/client/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { describeSystemError } from './terminal/system-error.ts';
 
 type Failure = { message: string; exitCode: ExitCode };
 
@@ -20,6 +21,8 @@ export function describeFailure(error: unknown, signal: AbortSignal): Failure {
     const hint = isRefused(error) ? ' Check that the service is running.' : '';
     return { message: `${error.message}${hint}`, exitCode: EXIT.failed };
   }
+  const ofSystem = describeSystemError(error);
+  if (ofSystem !== null) return { message: ofSystem, exitCode: EXIT.failed };
   const message = error instanceof Error && error.message !== '' ? error.message : String(error);
   return { message: message.split('\n')[0]!, exitCode: EXIT.failed };
 }

@@ -1,8 +1,9 @@
 import { COMMANDS } from './catalogue.ts';
 import type { CommandRow, Io } from './command.ts';
-import { CommandError, EXIT, OutputClosed } from './exit.ts';
+import { CommandError, EXIT, OutputClosed, OutputFailed } from './exit.ts';
 import { buildProgram } from './program.ts';
 import { safeBlock } from './terminal/safe-text.ts';
+import { describeSystemError } from './terminal/system-error.ts';
 
 /**
  * Runs the program once; resolves to its exit code.
@@ -20,6 +21,7 @@ export async function runCli(args: string[], io: Io, rows: readonly CommandRow[]
     await buildProgram(rows, io).parseAsync(words.length === 0 ? ['--help'] : words, { from: 'user' });
     return EXIT.done;
   } catch (error) {
+    if (io.signal.reason instanceof OutputFailed) return EXIT.failed;
     if (error instanceof CommandError) return fail(io, error.message, error.exitCode);
     if (io.signal.reason instanceof OutputClosed) return EXIT.done;
     const code = exitCodeOfUsage(error);
@@ -41,8 +43,11 @@ export async function runProcess(rows: readonly CommandRow[] = COMMANDS): Promis
   });
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      stop.abort(new OutputClosed());
+      if (error.code === 'EPIPE') return stop.abort(new OutputClosed());
+      if (stop.signal.reason instanceof OutputFailed) return;
+      stop.abort(new OutputFailed());
+      process.exitCode = EXIT.failed;
+      if (stream === process.stdout) fail(io, describeSystemError(error) ?? error.message, EXIT.failed);
     });
   }
   let stdin: typeof process.stdin | null = null;
@@ -57,7 +62,14 @@ export async function runProcess(rows: readonly CommandRow[] = COMMANDS): Promis
       return stdin;
     },
   };
-  process.exitCode = await runCli(process.argv.slice(2), io, rows);
+  // What nothing waits for, such as a stream that fails before it is read.
+  process.on('uncaughtException', (error) => {
+    const message = describeSystemError(error);
+    if (message === null) console.error(error);
+    process.exit(fail(io, message ?? '', EXIT.failed));
+  });
+  const code = await runCli(process.argv.slice(2), io, rows);
+  process.exitCode = stop.signal.reason instanceof OutputFailed ? EXIT.failed : code;
   // An input that has not ended would keep the process alive.
   (stdin as typeof process.stdin | null)?.destroy();
 }

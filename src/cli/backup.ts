@@ -76,9 +76,7 @@ async function verify({ out }: Session, file: string): Promise<void> {
 
 /** What an operator can mend is said in a sentence. */
 export function asCommandError(error: unknown): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const isPlain = error instanceof BackupError || /^E[A-Z]+$/.test(code ?? '');
-  return isPlain ? new CommandError(message, undefined, { cause: error }) : error;
+  return error instanceof BackupError ? new CommandError(error.message, undefined, { cause: error }) : error;
 }
 
 function summary({ rows, files, missing_audio, listed_audio }: Manifest): string {

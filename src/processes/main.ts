@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { describeSystemError } from '../../cli/terminal/system-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { doubtsAbout } from '../config/doubts.ts';
 import { type Config, dataPaths, readConfig } from '../config/settings.ts';
@@ -203,7 +204,7 @@ main().catch((error: unknown) => {
     ...[ConfigError, UnusableDatabaseError, DirectoryTakenError, SandboxError],
     ...[FolderError, NoPostgresError],
   ].some((kind) => error instanceof kind);
-  console.error(isOperators ? (error as Error).message : error);
+  console.error(isOperators ? (error as Error).message : (describeSystemError(error, 'DATA_DIR') ?? error));
   const isOfConfig = [FolderError, ConfigError, UnknownKeyError, UnfinishedRestoreError].some(
     (kind) => error instanceof kind,
   );
