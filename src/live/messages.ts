@@ -1,5 +1,6 @@
 import type { LivePartial } from '../engines/live/live-engine.ts';
 import type { LiveSegment } from '../jobs/live/live-segment.ts';
+import { joinWords } from '../rules/words/word-places.ts';
 
 /** What a client of the service's own wire sends as text. */
 export type ClientMessage =
@@ -78,10 +79,9 @@ export function partialMessage({
   index,
   startSeconds,
 }: LivePartial & { index: number; startSeconds: number }) {
-  const texts = words.map(({ text }) => text);
   const end = startSeconds + (words.at(-1)?.endSeconds ?? 0);
-  const stable = texts.slice(0, stableWords).join(' ').length;
-  return { type: 'partial', index, start: rounded(startSeconds), end: rounded(end), text: texts.join(' '), stable };
+  const stable = joinWords(words.slice(0, stableWords)).length;
+  return { type: 'partial', index, start: rounded(startSeconds), end: rounded(end), text: joinWords(words), stable };
 }
 
 export function rounded(seconds: number): number {

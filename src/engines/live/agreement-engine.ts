@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
+import { joinWords } from '../../rules/words/word-places.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
 import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
 import { EngineAwayError } from '../presence/engine-presence.ts';
@@ -162,7 +163,7 @@ class AgreementSegment implements LiveSegmentDecoder {
       const segments = await this.#transcribe(this.#audio.first(), signal);
       if (signal.aborted || this.#hasEnded) return;
       const { stable, open } = this.#agreement.push(wordsOf(segments));
-      this.#stableText = stable.map(({ text }) => text).join(' ');
+      this.#stableText = joinWords(stable);
       this.#onPartial?.({ words: [...stable, ...open], stableWords: stable.length });
     } catch (error) {
       // The final transcript decides; a pass that failed is as one that was not made.

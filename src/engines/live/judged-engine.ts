@@ -1,4 +1,5 @@
 import type { Interval } from '../../rules/transcript/intervals.ts';
+import { joinWords } from '../../rules/words/word-places.ts';
 import { EngineError, type Pcm, SAMPLE_RATE, type Transcript } from '../engine.ts';
 import { mayBeSpoken, type SpeechEngine, transcribeSpeech } from '../evidence/transcribe-speech.ts';
 import type { VoiceDetector } from '../vad/vad.ts';
@@ -140,8 +141,7 @@ class JudgedSegment implements LiveSegmentDecoder {
 }
 
 function stableTextOf(partial: LivePartial | null): string {
-  const stable = partial?.words.slice(0, partial.stableWords) ?? [];
-  return stable.map(({ text }) => text).join(' ');
+  return joinWords(partial?.words.slice(0, partial.stableWords) ?? []);
 }
 
 function transcriptOf({ text, words, confidence, language }: LiveFinal, seconds: number): Transcript {

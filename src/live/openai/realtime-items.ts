@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LivePartial } from '../../engines/live/live-engine.ts';
+import { joinWords } from '../../rules/words/word-places.ts';
 
 type Item = { id: string; startSeconds: number; endSeconds: number; sent: string };
 
@@ -50,10 +51,7 @@ export class RealtimeItems {
   partial({ words, stableWords }: LivePartial): void {
     const item = this.#open;
     if (item === null) return;
-    const stable = words
-      .slice(0, stableWords)
-      .map(({ text }) => text)
-      .join(' ');
+    const stable = joinWords(words.slice(0, stableWords));
     if (!stable.startsWith(item.sent) || stable === item.sent) return;
     this.#delta(item, stable.slice(item.sent.length));
   }

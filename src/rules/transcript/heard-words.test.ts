@@ -8,6 +8,8 @@ for (const [spoken, heard, share] of [
   ['no no no', 'no', 1 / 3],
   ['he was not', '', 0],
   ['', 'You', 1],
+  ['今天天气', '今天天气很好', 1],
+  ['今天天气', '很好今天', 1 / 2],
 ] as const) {
   test(`of "${spoken}", "${heard}" holds ${share}`, () => assert.equal(heardShare(spoken, heard), share));
 }

@@ -1,3 +1,5 @@
+import { NO_SPACES } from '../words/scripts.ts';
+
 /** The share of the spoken words that a text holds, 0 to 1, whatever their order, case and punctuation. */
 export function heardShare(spoken: string, heard: string): number {
   const left = wordsOf(heard);
@@ -12,6 +14,8 @@ export function heardShare(spoken: string, heard: string): number {
   return expected.length === 0 ? 1 : found / expected.length;
 }
 
+/** In writing without spaces each character. */
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+  const runs = text.toLowerCase().match(/[\p{L}\p{M}\p{N}']+/gu) ?? [];
+  return runs.flatMap((run) => (NO_SPACES.test(run) ? [...run] : [run]));
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { joinWholeWords } from './whole-words.ts';
-import { textOfWords } from './word-places.ts';
+import { joinWords, textOfWords } from './word-places.ts';
 
 /**
  * The words that Whisper's tokenizer, and its joining of signs, make of some sentences: written for this test, but for
@@ -81,6 +81,11 @@ test('words without signs, as some servers give them, are found in a text with s
     'he',
     'said',
   ]);
+});
+
+test('words without a text are joined by spaces, but not in writing without spaces', () => {
+  assert.equal(joinWords(timed(['And', ' so', ' my'])), 'And so my');
+  assert.equal(joinWords(timed(['今天', '天气', '很好。', 'iPhone', '很好'])), '今天天气很好。 iPhone很好');
 });
 
 test('a word that the engine leaves out stays in the text', () => {

@@ -63,13 +63,17 @@ function endOfPart(text: string, gap: Place): number {
  */
 export function textOfWords(text: string, words: readonly { text: string }[], isKept: (at: number) => boolean): string {
   const places = placeWords(text, words);
-  const parts = places === null ? words.map(spelled) : partsOfText(text, places);
-  return parts
+  if (places === null) return joinWords(words.filter((_, at) => isKept(at)));
+  return partsOfText(text, places)
     .filter((_, at) => isKept(at))
     .join('')
     .trim();
 }
 
-function spelled({ text }: { text: string }): string {
-  return NO_SPACES.test(text) ? text : ` ${text}`;
+/** Words as a text, where there is no other: with spaces, but before writing without spaces. */
+export function joinWords(words: readonly { text: string }[]): string {
+  return words
+    .map(({ text }) => (NO_SPACES.test(text) ? text.trim() : ` ${text.trim()}`))
+    .join('')
+    .trim();
 }
