@@ -42,6 +42,7 @@ const PROGRAMS = {
       ['node_modules/knip/bin/knip.js', '--no-progress', '--directory', ROOT],
     ],
   },
+  prove: { needsDev: true, programs: (args) => [['test/prove/run.ts', ...args]], tools: () => ALL_TOOLS },
   bench: { needsDev: true, programs: benchPrograms, tools: () => ALL_TOOLS },
   release: { needsDev: true, programs: (args) => [['scripts/release.ts', ...args]] },
 };

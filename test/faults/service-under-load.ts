@@ -127,7 +127,8 @@ function roleProcessesOf({ pid }: DemoService): number[] {
   return roles.map((role) => role.pid);
 }
 
-function settingsFor(receiver: Receiver, dataDir: string): Record<string, string> {
+/** Settings of a service whose webhooks are at the receiver. */
+export function settingsFor(receiver: Receiver, dataDir: string): Record<string, string> {
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
   return {
@@ -149,7 +150,8 @@ function settingsFor(receiver: Receiver, dataDir: string): Record<string, string
   };
 }
 
-function isOfKind(entry: ProcessEntry, victim: Victim): boolean {
+/** Whether a process below a service is of that kind. */
+export function isOfKind(entry: ProcessEntry, victim: Victim): boolean {
   if (victim === 'postgres') return entry.arguments[0]?.endsWith('/postgres') ?? false;
   return isRole(entry) && entry.arguments.includes(victim);
 }
@@ -158,12 +160,12 @@ function isRole({ arguments: args }: ProcessEntry): boolean {
   return args.some((argument) => /\/role-process\.js$/.test(argument));
 }
 
-async function isReady(baseUrl: string): Promise<boolean> {
+export async function isReady(baseUrl: string): Promise<boolean> {
   const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
   return answer?.ok ?? false;
 }
 
-function killOne(pid: number): void {
+export function killOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
@@ -177,10 +179,10 @@ function embeddedUrl(dataDir: string): string {
 }
 
 /** An external PostgreSQL, which its operator starts again. */
-async function openOutside(dir: string) {
+export async function openOutside(dir: string, postgres: Record<string, string> = {}) {
   mkdirSync(dir, { recursive: true });
   const log = { debug() {}, warn() {} };
-  const start = (): Promise<EmbeddedDatabase> => startEmbedded({ dir, log });
+  const start = (): Promise<EmbeddedDatabase> => startEmbedded({ dir, log, settings: postgres });
   let server = await start();
   return {
     url: () => server.url,

@@ -89,6 +89,7 @@ export const CONTENTS: Group[] = [
     page('errors', 'Errors', 'understand an error'),
     page('warnings', 'Warnings', 'understand a warning of a job'),
     page('states', 'States', 'look up the states of jobs'),
+    page('proof', 'Proof', 'know how what it promises is judged'),
     page('versions', 'Versions', 'read the documentation of another version'),
     page('changelog', 'Changes', 'see what has changed', 'CHANGELOG.md'),
   ]),
