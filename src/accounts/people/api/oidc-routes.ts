@@ -7,6 +7,7 @@ import type { Attempts } from '../credentials/attempts.ts';
 import { isSetupToken, wrongSetupToken } from '../credentials/setup-token.ts';
 import { admitIdentity, type Refusal } from '../oidc/admit.ts';
 import type { Identity, Provider } from '../oidc/provider.ts';
+import { reasonForUser, reasonOfProvider } from '../oidc/provider-failure.ts';
 import { readState, type SignInState, STATE_SECONDS, writeState } from '../oidc/sign-in-state.ts';
 import type { PeopleRuntime } from '../people-runtime.ts';
 import { requireOwnPage, startUserSession } from '../sign-in.ts';
@@ -62,9 +63,8 @@ A cookie of 10 minutes holds what the sign-in began with.`,
         if (setup !== undefined && !isSetupToken(setup, secretsKeysBase64)) throw wrongSetupToken('setup');
       });
       const begun = await provider.begin(`${origin}${CALLBACK}`, token).catch((error: unknown) => {
-        log.warn({ err: error }, 'the OpenID provider cannot be used');
-        const message = 'The OpenID provider cannot be reached; try again, or ask the operator.';
-        throw unavailable(message, RETRY_SECONDS, { cause: error });
+        log.warn({ err: error }, `a sign-in did not begin: ${reasonOfProvider(error, config.oidcIssuer!)}`);
+        throw unavailable(reasonForUser(error), RETRY_SECONDS, { cause: error });
       });
       const value = writeState(begun.state, secretsKeysBase64, clock.now());
       const cookie = writeSignInCookie(value, { maxAgeSeconds: STATE_SECONDS, isHttps: isHttps(origin) });

@@ -15,6 +15,7 @@ export function peopleRoutes(runtime: PeopleRuntime): Route[] {
   const { config } = runtime;
   const attempts = new Attempts();
   const provider = config.oidcIssuer === null ? null : new Provider(config.oidcIssuer, config);
+  void provider?.check(runtime.log);
   return [
     ...signInRoutes(runtime, attempts),
     ...meRoutes(runtime, attempts),

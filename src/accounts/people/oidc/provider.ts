@@ -1,6 +1,8 @@
 import type { Configuration } from 'openid-client';
 import type { Config } from '../../../config/settings.ts';
+import type { Log } from '../../../platform/log.ts';
 import { readEmail } from '../../../rules/accounts/email.ts';
+import { issuerOfMismatch, reasonOfProvider } from './provider-failure.ts';
 import type { SignInState } from './sign-in-state.ts';
 
 /** Who signed in at the provider. */
@@ -90,13 +92,33 @@ export class Provider {
     return configuration;
   }
 
+  /** Asks the provider at the start, so that a wrong setting is in the log before anybody signs in. */
+  async check(log: Pick<Log, 'error'>): Promise<void> {
+    await this.#discover().catch((error: unknown) => {
+      log.error({ err: error }, `nobody can sign in by OpenID Connect: ${reasonOfProvider(error, this.#issuer)}`);
+    });
+  }
+
+  /** @throws Error */
   async #ask(): Promise<Configuration> {
+    try {
+      return await this.#askAs(this.#issuer);
+    } catch (error) {
+      // The same document says both; only the text in it counts for what the provider signs.
+      const own = issuerOfMismatch(error);
+      const trimmed = (text: string) => text.replace(/\/$/, '');
+      if (own === null || trimmed(own) !== trimmed(this.#issuer)) throw error;
+      return await this.#askAs(own);
+    }
+  }
+
+  async #askAs(given: string): Promise<Configuration> {
     const [client, { fetchOfIssuer }] = await Promise.all([
       import('openid-client'),
       import('../../../egress/issuer-fetch.ts'),
     ]);
     const { oidcClientId, oidcClientSecret } = this.#settings;
-    const issuer = new URL(this.#issuer);
+    const issuer = new URL(given);
     const authentication = oidcClientSecret === null ? client.None() : client.ClientSecretPost(oidcClientSecret);
     return await client.discovery(issuer, oidcClientId!, {}, authentication, {
       [client.customFetch]: fetchOfIssuer,
