@@ -14,6 +14,7 @@ import { makeId, systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
 import { toneWav } from '../test/fixtures/audio/test-audio.ts';
 import { TEST_TOOLS } from '../test/fixtures/tools.ts';
+import { UNCOUNTED } from '../test/fixtures/uncounted.ts';
 import { report, round, spread } from './figures.ts';
 
 const JOB_MS = 500;
@@ -33,6 +34,7 @@ export async function measureJobTurns(db: Database, folder: string, waiting: num
     clock: systemClock,
     log: openLog('warn'),
     engines: { lite: slowEngine(), pro: slowEngine() },
+    ...UNCOUNTED,
   };
   const busy = await openAccount(db);
   await db.transaction(async (tx) => {

@@ -7,6 +7,7 @@ import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
 import { openPlace } from '../../test/fixtures/live-place.ts';
 import { openManualClock } from '../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
+import { UNCOUNTED_LIVE } from '../../test/fixtures/uncounted.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
@@ -60,7 +61,7 @@ async function openEnvironment(clock: Clock = systemClock) {
     return await fixture.db.run(statement);
   };
   const db = { ...fixture.db, rows, run };
-  const { metrics: _, ...rest } = fixture;
+  const rest = { ...fixture, ...UNCOUNTED_LIVE };
   const parts = { ...rest, clock };
   const leases = new LeaseKeeper<LiveClaim>({ ...parts, db }, async (claims) => {
     environment.renewals += 1;

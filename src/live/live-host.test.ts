@@ -7,6 +7,7 @@ import { noisySpeech, openStubDecoder } from '../../test/fixtures/live.ts';
 import { openPlace } from '../../test/fixtures/live-place.ts';
 import { openManualClock } from '../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
+import { UNCOUNTED_LIVE } from '../../test/fixtures/uncounted.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
 import { EngineError } from '../engines/engine.ts';
@@ -43,6 +44,26 @@ test('a session that nobody connects to holds a minute, and is canceled without 
   }
 });
 
+test('a session whose cancellation fails does not keep others from being canceled in the same pass', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ plan: 'lite', credits: 3 });
+  const ids = [await beginSession(fixture, account), await beginSession(fixture, account)];
+  await fixture.db.run({ text: 'update jobs set next_at = clock_timestamp()' });
+  const jobMetrics = {
+    jobEnded: () => {
+      throw new Error('cannot be counted');
+    },
+  };
+
+  await assert.rejects(sweepLiveSessions({ ...fixture, jobMetrics }), /2 rows failed/);
+
+  const jobs = await Promise.all(ids.map((id) => fixture.job(account, id)));
+  assert.deepEqual(
+    jobs.map(({ status }) => status),
+    ['canceled', 'canceled'],
+  );
+});
+
 test('sessions of an account begin one after another, and take one connection to the database', async () => {
   await using fixture = await openJobFixture({ MAX_LIVE_SESSIONS_PER_ACCOUNT: '20' });
   const account = await fixture.account();
@@ -66,7 +87,7 @@ async function openRunningHost(engine: Partial<LiveEngine>, clock?: Clock) {
   const fixture = await openJobFixture();
   const account = await fixture.account();
   await insertTestKey(fixture.db, account);
-  const { metrics: _, ...parts } = fixture;
+  const parts = { ...fixture, ...UNCOUNTED_LIVE };
   const shared = { ends: openSemaphore(1), slices: new Slices(), holder: 'node_test/http' };
   const runtime = { ...parts, ...(clock && { clock }), ...shared };
   const leases = new LeaseKeeper<LiveClaim>(runtime, async (claims) => claims.map(({ id }) => id));

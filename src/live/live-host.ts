@@ -176,7 +176,7 @@ export class LiveHost {
       if (this.#running.get(id)?.session === session) this.#running.delete(id);
     });
     this.#running.set(id, { session, user });
-    this.#runtime.metrics?.liveConnected(taken.row.connections > 1 ? 'resumed' : 'new');
+    this.#runtime.liveMetrics.liveConnected(taken.row.connections > 1 ? 'resumed' : 'new');
     this.#checkingKeys ??= this.#checkKeys().finally(() => {
       this.#checkingKeys = null;
     });
@@ -185,7 +185,7 @@ export class LiveHost {
 
   /** A connection of /v1/live has ended. */
   connectionClosed(code: number): void {
-    this.#runtime.metrics?.liveClosed(code);
+    this.#runtime.liveMetrics.liveClosed(code);
   }
 
   /** The client is gone before its session ran. */

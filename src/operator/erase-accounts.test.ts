@@ -58,3 +58,25 @@ test('a run that is stopped erases no more', async () => {
   assert.equal(await eraseAccounts(fixture, { signal: AbortSignal.abort() }), 0);
   assert.equal((await fixture.files()).length, 1);
 });
+
+test('a file that cannot be removed keeps its job only, and is reported', async () => {
+  const [account, other] = [await fixture.account(), await fixture.account()];
+  for (const owner of [account, account, other]) await fixture.transcribe(owner, wavFile(1), { async: 'true' });
+  for (const { id } of [account, other]) await markDeleted(fixture.db, id);
+  const keysOf = async (id: string) =>
+    await fixture.db.rows<{ key: string }>({
+      text: 'select audio_key as key from jobs where account_id = $1 order by id',
+      values: [id],
+    });
+  const [stuck] = await keysOf(account.id);
+  const remove = async (key: string) => {
+    if (key === stuck!.key) throw new Error('cannot be removed');
+    await fixture.storage.remove(key);
+  };
+
+  await assert.rejects(eraseAccounts({ ...fixture, storage: { ...fixture.storage, remove } }), /cannot be removed/);
+
+  assert.deepEqual([await keysOf(account.id), await keysOf(other.id)], [[stuck], []]);
+  const ledger = { text: 'select from ledger where account_id = any($1)', values: [[account.id, other.id]] };
+  assert.deepEqual(await fixture.db.rows(ledger), []);
+});

@@ -5,6 +5,7 @@ import { deleteWindowsOf } from '../accounts/rate-limits/rate-store.ts';
 import type { StorageRuntime } from '../audio/storage/storage.ts';
 import { deleteChangesByKeysOf } from '../audit/store.ts';
 import { SWEEP_BATCH } from '../db/statements/batched-delete.ts';
+import { RowPass } from '../db/statements/row-pass.ts';
 import { deleteKeysOfAccount as deleteIdempotencyKeys } from '../http/idempotency/idempotency-store.ts';
 import { deleteJobs, deleteQueueOf, findJobsOfAccount } from '../jobs/retention/erasure-store.ts';
 import { deleteUsageOf } from '../jobs/usage/usage-store.ts';
@@ -45,20 +46,16 @@ export async function eraseAccounts(
   runtime: StorageRuntime,
   { signal, keepMs = KEEP_MS }: { signal?: AbortSignal; keepMs?: number } = {},
 ): Promise<number> {
+  const pass = new RowPass();
   let erased = 0;
-  const failures: unknown[] = [];
-  for (const { isOver, ...account } of await findDeletedAccounts(runtime.db, { keepMs, limit: MAX_ACCOUNTS })) {
-    if (signal?.aborted) break;
-    try {
-      const rows = await eraseAccount(runtime, account, signal);
-      if (rows > 0) runtime.log.info({ account_id: account.id, rows }, 'account erased');
-      else if (isOver) await deleteAccountRow(runtime.db, account);
-      erased += rows;
-    } catch (cause) {
-      failures.push(cause);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+  const erase = async ({ isOver, ...account }: DeletedAccount & { isOver: boolean }) => {
+    const rows = await eraseAccount(runtime, account, signal);
+    if (rows > 0) runtime.log.info({ account_id: account.id, rows }, 'account erased');
+    else if (isOver) await deleteAccountRow(runtime.db, account);
+    erased += rows;
+  };
+  await pass.each(await findDeletedAccounts(runtime.db, { keepMs, limit: MAX_ACCOUNTS }), erase, { signal });
+  pass.end();
   return erased;
 }
 
@@ -67,23 +64,28 @@ async function eraseAccount(
   account: DeletedAccount,
   signal: AbortSignal | undefined,
 ): Promise<number> {
+  const pass = new RowPass();
   let erased = 0;
-  for (const step of STEPS) {
+  await pass.each(STEPS, async (step) => {
     for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH && !signal?.aborted; erased += batch) {
       batch = await step(runtime, account, SWEEP_BATCH);
     }
-  }
+  });
+  pass.end();
   return erased;
 }
 
-/** The files first: after a crash in between, the rows still name those that are left. */
+/** The files first: after a crash or a failure in between, the rows still name those that are left. */
 async function eraseJobs({ db, storage }: StorageRuntime, account: DeletedAccount, limit: number): Promise<number> {
   const jobs = await findJobsOfAccount(db, account, limit);
-  const keys = jobs.flatMap(({ audioKey }) => audioKey ?? []);
-  for (let start = 0; start < keys.length; start += REMOVED_AT_ONCE) {
-    await Promise.all(keys.slice(start, start + REMOVED_AT_ONCE).map((key) => storage.remove(key)));
-  }
-  const ids = jobs.map(({ id }) => id);
+  const pass = new RowPass();
+  const ids: string[] = [];
+  const removeAudio = async ({ id, audioKey }: (typeof jobs)[number]) => {
+    if (audioKey !== null) await storage.remove(audioKey);
+    ids.push(id);
+  };
+  await pass.each(jobs, removeAudio, { atOnce: REMOVED_AT_ONCE });
   if (ids.length > 0) await deleteJobs(db, account.shard, ids);
+  pass.end();
   return ids.length;
 }

@@ -12,6 +12,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { randomFrom } from '../fixtures/random.ts';
 import { TEST_TOOLS } from '../fixtures/tools.ts';
+import { UNCOUNTED } from '../fixtures/uncounted.ts';
 
 const [url = '', folder = '', seed = ''] = process.argv.slice(2);
 const random = randomFrom(Number(seed));
@@ -34,6 +35,7 @@ const engine: Engine = {
   async [Symbol.asyncDispose]() {},
 };
 await startTranscriber({
+  ...UNCOUNTED,
   db: openDatabase(url, { maxConnections: 8 }),
   config: { ...readConfig({ AUDIO_RETENTION_HOURS: '0' }), transcribeConcurrency: SLOTS },
   engines: { lite: engine, pro: engine },

@@ -15,6 +15,7 @@ import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
 import { webhookTestRoutes } from '../../src/webhooks/test-routes.ts';
 import { insertTestKey, TEST_ACTOR, TEST_KEY_ID } from '../fixtures/caller.ts';
 import type { Random } from '../fixtures/random.ts';
+import { UNCOUNTED } from '../fixtures/uncounted.ts';
 import { ACCOUNT_HEADER } from './checks/arrivals.ts';
 import { RATE } from './checks/ledger.ts';
 import type { Memory } from './checks/run.ts';
@@ -42,7 +43,7 @@ export class Clients {
     this.#db = server.open(this.actor);
     const clock = clockOf(this.actor, simulator);
     const runtime = { config: SETTINGS, db: this.#db, clock, log: openLog('silent') };
-    this.#runtime = { ...runtime, storage: STORAGE } as JobsRuntime;
+    this.#runtime = { ...runtime, ...UNCOUNTED, storage: STORAGE } as JobsRuntime;
     const lookup = async () => ['93.184.216.34'];
     this.#routes = [...webhookRoutes({ ...runtime, secretBox: SECRET_BOX, lookup }), ...webhookTestRoutes(runtime)];
   }

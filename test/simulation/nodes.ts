@@ -8,6 +8,7 @@ import type { EngineFailure } from '../../src/rules/fault.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
 import { endDeliverers } from '../../src/webhooks/ownership/ownership-store.ts';
 import { stubText } from '../fixtures/live.ts';
+import { UNCOUNTED } from '../fixtures/uncounted.ts';
 import {
   clockOf,
   die,
@@ -103,6 +104,7 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
   });
   void engine.watch(new AbortController().signal);
   return await startTranscriber({
+    ...UNCOUNTED,
     db,
     engines: { lite: engine, pro: engine },
     slices: SIMULATED_SLICES,

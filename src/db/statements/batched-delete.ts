@@ -1,4 +1,5 @@
 import { SHARD_COUNT } from '../../rules/shard.ts';
+import { RowPass } from './row-pass.ts';
 
 /** Most rows that one statement of a sweep deletes: few enough to hold its locks for milliseconds only. */
 export const SWEEP_BATCH = 500;
@@ -12,12 +13,26 @@ export async function deleteInBatches(
   deleteBatch: (shard: number) => Promise<number>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  let deleted = 0;
-  for (let shard = 0; shard < SHARD_COUNT; shard++) {
-    for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; deleted += batch) {
-      if (signal?.aborted) return deleted;
-      batch = await deleteBatch(shard);
-    }
-  }
-  return deleted;
+  return await sumShards(async (shard) => {
+    let deleted = 0;
+    let batch = SWEEP_BATCH;
+    for (; batch === SWEEP_BATCH && !signal?.aborted; deleted += batch) batch = await deleteBatch(shard);
+    return deleted;
+  }, signal);
+}
+
+/** The sum of what the work did in each shard. A shard whose work fails does not keep the others from theirs. */
+export async function sumShards(
+  work: (shard: number) => Promise<number>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const pass = new RowPass();
+  let sum = 0;
+  const add = async (shard: number) => {
+    const done = await work(shard);
+    sum += done;
+  };
+  await pass.each(Array(SHARD_COUNT).keys(), add, { signal });
+  pass.end();
+  return sum;
 }

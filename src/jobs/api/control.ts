@@ -19,7 +19,7 @@ import { cancelOpenJob, lockJob, setLabels } from './control-store.ts';
 import type { JobsRuntime } from './jobs-api.ts';
 
 /** What canceling a job runs on. */
-export type ControlRuntime = StorageRuntime & Pick<JobsRuntime, 'metrics'>;
+export type ControlRuntime = StorageRuntime & Pick<JobsRuntime, 'jobMetrics'>;
 
 /**
  * Ends a job without a transcript or an event. Pieces whose text is stored are charged; the rest of the hold is
@@ -43,7 +43,7 @@ export async function cancelJob(
     await idempotency.bindJob(tx, id);
     return { canceled, answer: await idempotency.saveAnswer(tx, { status: 200, body: showJob(canceled) }) };
   });
-  runtime.metrics?.jobEnded(canceled);
+  runtime.jobMetrics.jobEnded(canceled);
   const { audioKey } = canceled;
   // After a failure here the janitor erases the audio.
   if (audioKey !== null && runtime.config.audioRetentionHours === 0) {
@@ -61,7 +61,7 @@ export async function cancelQueuedJob(
     const job = await lockJob(tx, { shard, accountId, id });
     return job?.state === 'queued' ? await cancelLocked(runtime, tx, job) : null;
   });
-  if (canceled) runtime.metrics?.jobEnded(canceled);
+  if (canceled) runtime.jobMetrics.jobEnded(canceled);
 }
 
 /**
@@ -79,7 +79,7 @@ export async function deleteJob(runtime: JobsRuntime, account: Account, id: stri
     await eraseJob(tx, canceled ?? job);
     return { canceled, audioKey: job.audioKey };
   });
-  if (canceled !== null) runtime.metrics?.jobEnded(canceled);
+  if (canceled !== null) runtime.jobMetrics.jobEnded(canceled);
   // After the commit: the sweep removes a file without a job, but a job without its file would fail.
   if (audioKey !== null) await runtime.storage.remove(audioKey).catch(() => undefined);
 }

@@ -24,7 +24,7 @@ export type JobsRuntime = StorageRuntime & {
   completions: CompletionWaiter;
   notifications: JobNotifications;
   /** Counts the jobs that are canceled. */
-  metrics?: JobMetrics;
+  jobMetrics: JobMetrics;
 };
 
 /** The same with what the endpoints share: the limits of uploads, the guards of URLs, what queued jobs wait for. */

@@ -210,7 +210,7 @@ class Execution {
   }
 
   #finish(job: Job): void {
-    this.#runtime.metrics?.jobEnded(job);
+    this.#runtime.jobMetrics.jobEnded(job);
     this.#eraseAudioIfDue();
   }
 

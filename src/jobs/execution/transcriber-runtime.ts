@@ -14,7 +14,7 @@ export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 export type EndOrphan = (
   job: ClaimedJob,
   engine: Engine,
-  runtime: Pick<TranscriberRuntime, keyof StorageRuntime | 'detector' | 'slices' | 'metrics'>,
+  runtime: Pick<TranscriberRuntime, keyof StorageRuntime | 'detector' | 'slices' | 'jobMetrics'>,
   signal: AbortSignal,
 ) => Promise<Job>;
 
@@ -28,7 +28,7 @@ export type TranscriberRuntime = StorageRuntime & {
   speakerFinder?: SpeakerFinder | null;
   tools: ToolPaths;
   endOrphan: EndOrphan;
-  metrics?: JobMetrics;
+  jobMetrics: JobMetrics;
   /** The name of this process, so that its leases can be released when it has ended. */
   holder?: Holder;
   /** Shares the event loop between live sessions that are ended; default: one for each. */

@@ -131,7 +131,7 @@ class FetchExecution {
         : queueFetched(this.#runtime, this.#fetch, result.audio),
     );
     if (result.kind === 'fetched' && finished.kind !== 'queued') await this.#removeUnlessUsed(result.audio.key);
-    if (finished.kind === 'failed') this.#runtime.metrics?.jobEnded(finished.job);
+    if (finished.kind === 'failed') this.#runtime.jobMetrics.jobEnded(finished.job);
     this.#logEnd({ outcome: finished.kind, ...endFields(finished), ...audioFields(result) });
   }
 

@@ -12,7 +12,7 @@ export type FetcherRuntime = StorageRuntime &
   Pick<FetcherOptions, 'ca' | 'lookup' | 'times'> & {
     tools: ToolPaths;
     secretBox: Pick<SecretBox, 'open'>;
-    metrics?: JobMetrics;
+    jobMetrics: JobMetrics;
     /** The name of this process, so that its leases can be released when it has ended. */
     holder: string;
   };

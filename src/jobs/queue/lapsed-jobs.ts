@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import type { Runtime } from '../../db/runtime.ts';
+import { RowPass } from '../../db/statements/row-pass.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { findLapsedJobs, returnLapsedJobs } from './lease-store.ts';
 
@@ -27,11 +28,16 @@ export async function returnLapsedUntil(signal: AbortSignal, { db, clock, log }:
 /** Returns jobs whose lease has ended to the queue, and gives their ids. One statement while there are none. */
 async function returnLapsed(db: Database): Promise<string[]> {
   const returned: string[] = [];
-  for (const [shard, jobs] of Map.groupBy(await findLapsedJobs(db), (job) => job.shard)) {
-    const ids = jobs.map(({ id }) => id);
-    returned.push(
-      ...(await returnLapsedJobs(db, { shard, ids, moment: jobs[0]!.moment, validMs: BOUNDS.claimValidMs })),
-    );
-  }
+  const pass = new RowPass();
+  await pass.each(
+    Map.groupBy(await findLapsedJobs(db), (job) => job.shard),
+    async ([shard, jobs]) => {
+      const ids = jobs.map(({ id }) => id);
+      returned.push(
+        ...(await returnLapsedJobs(db, { shard, ids, moment: jobs[0]!.moment, validMs: BOUNDS.claimValidMs })),
+      );
+    },
+  );
+  pass.end();
   return returned;
 }

@@ -1,4 +1,5 @@
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
+import { RowPass } from '../../db/statements/row-pass.ts';
 import { clearAudioKeys, findJobsToErase, findKeysInUse } from './audio-store.ts';
 
 // Far longer than an upload, its probe and its transaction take: a younger file may still become a job's audio.
@@ -11,20 +12,18 @@ const REMOVED_AT_ONCE = 50;
  * when a file could not be removed; the others are.
  */
 export async function sweepOrphans({ db, storage }: StorageRuntime): Promise<number> {
+  const pass = new RowPass();
   let removed = 0;
-  let failed: PromiseRejectedResult | undefined;
   for await (const keys of storage.listOlderThan(ORPHAN_AGE_MS)) {
     const inUse = new Set(await findKeysInUse(db, keys));
     const orphans = keys.filter((key) => !inUse.has(key));
-    for (let start = 0; start < orphans.length; start += REMOVED_AT_ONCE) {
-      const removals = await Promise.allSettled(
-        orphans.slice(start, start + REMOVED_AT_ONCE).map((key) => storage.remove(key)),
-      );
-      failed ??= removals.find((removal) => removal.status === 'rejected');
-    }
-    removed += orphans.length;
+    const remove = async (key: string) => {
+      await storage.remove(key);
+      removed += 1;
+    };
+    await pass.each(orphans, remove, { atOnce: REMOVED_AT_ONCE });
   }
-  if (failed) throw failed.reason;
+  pass.end();
   return removed;
 }
 
@@ -33,13 +32,13 @@ export async function sweepOrphans({ db, storage }: StorageRuntime): Promise<num
  * when a file could not be removed; the others are.
  */
 export async function eraseEndedAudio(runtime: StorageRuntime, retentionMs: number): Promise<number> {
-  const failures: unknown[] = [];
   const jobs = await findJobsToErase(runtime.db, { retentionMs, limit: BATCH, now: null });
-  for (let start = 0; start < jobs.length; start += REMOVED_AT_ONCE) {
-    const part = jobs.slice(start, start + REMOVED_AT_ONCE);
-    await eraseAudio(runtime, part).catch((cause: unknown) => failures.push(cause));
-  }
-  if (failures.length > 0) throw failures[0];
+  const pass = new RowPass();
+  const groups = Array.from({ length: Math.ceil(jobs.length / REMOVED_AT_ONCE) }, (_, group) =>
+    jobs.slice(group * REMOVED_AT_ONCE, (group + 1) * REMOVED_AT_ONCE),
+  );
+  await pass.each(groups, (group) => eraseAudio(runtime, group));
+  pass.end();
   return jobs.length;
 }
 

@@ -1,4 +1,5 @@
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
+import { RowPass } from '../../db/statements/row-pass.ts';
 import { findJobsWithDeliveries } from '../../webhooks/deliveries/drop-store.ts';
 import { eraseJob } from './erase-job.ts';
 import { type ExpiredJob, findExpiredJobs, lockExpiredJob } from './retention-store.ts';
@@ -18,17 +19,23 @@ export async function eraseExpiredJobs(
   runtime: StorageRuntime,
   { shard, signal, now = null }: { shard: number; signal?: AbortSignal; now?: Date | null },
 ): Promise<number> {
+  const pass = new RowPass();
   let erased = 0;
   let page: ExpiredJob[] = [];
   do {
     const limits = { minAgeMs: MIN_AGE_MS, overdueMs: OVERDUE_MS, limit: PAGE };
     page = await findExpiredJobs(runtime.db, { shard, ...limits, after: page.at(-1) ?? null, now });
     const waiting = await findJobsWithDeliveries(runtime.db, { shard, jobIds: page.map(({ id }) => id) });
-    for (const { id, isOverdue } of page) {
-      if (signal?.aborted) return erased;
-      if ((isOverdue || !waiting.has(id)) && (await eraseExpired(runtime, { shard, id }))) erased += 1;
-    }
-  } while (page.length === PAGE);
+    const due = page.filter(({ id, isOverdue }) => isOverdue || !waiting.has(id));
+    await pass.each(
+      due,
+      async ({ id }) => {
+        if (await eraseExpired(runtime, { shard, id })) erased += 1;
+      },
+      { signal },
+    );
+  } while (page.length === PAGE && !signal?.aborted);
+  pass.end();
   return erased;
 }
 

@@ -3,6 +3,7 @@ import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { pickColumns } from '../../db/statements/columns.ts';
+import { RowPass } from '../../db/statements/row-pass.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 import { makeId } from '../../platform/clock.ts';
@@ -37,7 +38,12 @@ export async function retryEndedJobs(runtime: StorageRuntime, wanted: Wanted): P
   const counts = { retried: 0, audio_gone: 0, insufficient_balance: 0, account_gone: 0, retried_before: 0 };
   const after: EndedPlace = { at: wanted.since.toISOString(), id: '' };
   const found = await findEndedJobs(db, { ...wanted, after, limit: MAX_JOBS + 1 });
-  for (const job of found.slice(0, MAX_JOBS)) counts[await retryOne(runtime, job, wanted.isDryRun)] += 1;
+  const pass = new RowPass();
+  await pass.each(found.slice(0, MAX_JOBS), async (job) => {
+    const outcome = await retryOne(runtime, job, wanted.isDryRun);
+    counts[outcome] += 1;
+  });
+  pass.end();
   return { ...counts, nextSince: found[MAX_JOBS]?.completedAt?.toISOString() ?? null };
 }
 

@@ -6,6 +6,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
 import { openPlace } from '../../../test/fixtures/live-place.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import { UNCOUNTED_LIVE } from '../../../test/fixtures/uncounted.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
 import type { OpenSocket } from '../../http/websocket/open-socket.ts';
@@ -37,7 +38,7 @@ type Options = {
 async function openConnection(audio: Buffer, { plan = 'lite', fails = false, change = 'select' }: Options = {}) {
   const fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '0' });
   const { account } = callerOf(await fixture.account({ plan, credits: 10 }));
-  const { metrics: _, ...parts } = fixture;
+  const parts = { ...fixture, ...UNCOUNTED_LIVE };
   const leases = new LeaseKeeper<LiveClaim>(parts, async (claims) => claims.map(({ id }) => id));
   const runtime = { ...parts, leases, ends: openSemaphore(1), slices: new Slices(), journal: new LiveJournal(parts) };
   const engine = { name: 'stub', open: () => openStubDecoder(() => fails) } as Partial<LiveEngine> as LiveEngine;

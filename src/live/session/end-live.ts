@@ -2,6 +2,7 @@ import { requireFreeDisk, whileDiskIsFree } from '../../audio/storage/free-disk.
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database } from '../../db/database.ts';
+import { RowPass } from '../../db/statements/row-pass.ts';
 import { type ControlRuntime, cancelQueuedJob } from '../../jobs/api/control.ts';
 import { endJob } from '../../jobs/end/end.ts';
 import type { ClaimedJob, Job, JobMetrics, Outcome } from '../../jobs/job.ts';
@@ -39,7 +40,7 @@ export type LiveEnd = {
 };
 
 /** What the end of a live job runs on: its audio is read in turns with other work of the process. */
-export type EndRuntime = StorageRuntime & { metrics?: JobMetrics; slices: Slices };
+export type EndRuntime = StorageRuntime & { jobMetrics: JobMetrics; slices: Slices };
 
 const SEGMENTS_PER_READ = 200;
 const FRAMES_PER_TURN = 10;
@@ -60,7 +61,7 @@ export async function endLiveJob(
   const { db, log } = runtime;
   const ended = (await endHeldJob(runtime, { job, row }, end)) ?? (await endedBefore(db, job));
   if (ended === null) return null;
-  runtime.metrics?.jobEnded(ended);
+  runtime.jobMetrics.jobEnded(ended);
   // What is left after a failure is erased by the janitor.
   await eraseSession(db, row).catch((cause: unknown) =>
     log.warn({ job_id: job.id, err: cause }, 'rows of a live session are left'),
@@ -99,10 +100,12 @@ async function endedBefore(db: Database, claimed: ClaimedJob): Promise<Job | nul
  */
 export async function sweepLiveSessions(runtime: ControlRuntime): Promise<number> {
   const idle = await findIdleSessions(runtime.db);
-  for (const { isEnded, ...key } of idle) {
+  const pass = new RowPass();
+  await pass.each(idle, async ({ isEnded, ...key }) => {
     if (isEnded) await eraseSession(runtime.db, key);
     else await cancelQueuedJob(runtime, key);
-  }
+  });
+  pass.end();
   return idle.length;
 }
 

@@ -27,7 +27,7 @@ export const endOrphan: EndOrphan = async (job, engine, runtime, signal) => {
   if (row?.lease !== job.lease) throw new LeaseLostError(job.id);
   // The job waits in the queue while the engine is away.
   const live = agreementEngine(engine, { clock, sessions: 1, detector, whileAway: 'fail' });
-  const held = { ...runtime, slices, ends: openSemaphore(1), journal: new LiveJournal(runtime) };
+  const held = { ...runtime, liveMetrics: null, slices, ends: openSemaphore(1), journal: new LiveJournal(runtime) };
   const ended = Promise.withResolvers<Job>();
   const session = new HeldSession(held, { job, row }, live, {
     lost: (loss) => ended.reject(loss.reason === 'failed' ? loss.cause : new LeaseLostError(job.id)),

@@ -5,6 +5,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import { UNCOUNTED_LIVE } from '../../../test/fixtures/uncounted.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
@@ -20,7 +21,7 @@ async function openEnvironment() {
   const fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '24', MIN_FREE_DISK_BYTES: '1000' });
   const clock = openManualClock();
   const disk = { freeBytes: Number.MAX_SAFE_INTEGER };
-  const { metrics: _, ...parts } = fixture;
+  const parts = { ...fixture, ...UNCOUNTED_LIVE };
   const storage = { ...fixture.storage, freeBytes: async () => disk.freeBytes };
   const leases = new LeaseKeeper<LiveClaim>(fixture, async (claims) => claims.map(({ id }) => id));
   const shared = { leases, ends: openSemaphore(1), slices: new Slices(), journal: new LiveJournal(fixture) };

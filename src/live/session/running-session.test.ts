@@ -5,6 +5,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
 import { openPlace } from '../../../test/fixtures/live-place.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import { UNCOUNTED_LIVE } from '../../../test/fixtures/uncounted.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
@@ -33,7 +34,7 @@ test('sessions that end at once end two at a time, and the storage knows how muc
     storing -= 1;
     return received;
   };
-  const { metrics: _, ...parts } = fixture;
+  const parts = { ...fixture, ...UNCOUNTED_LIVE };
   const leases = new LeaseKeeper<LiveClaim>(fixture, async (claims) => claims.map(({ id }) => id));
   const storage = { ...fixture.storage, receive };
   const runtime = {

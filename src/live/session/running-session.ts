@@ -1,25 +1,16 @@
 import type { LiveEngine } from '../../engines/live/live-engine.ts';
-import type { JobMetrics } from '../../jobs/job.ts';
 import { chargedMsOf } from '../../jobs/live/live-store.ts';
 import type { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { bytesPerSecond } from '../../rules/live/encoding.ts';
-import { type HeldRuntime, HeldSession, type HeldUser, type Loss } from './held-session.ts';
+import { type HeldRuntime, HeldSession, type HeldUser, type LiveMetrics, type Loss } from './held-session.ts';
 import { leaseMsOf, type TakenSession } from './take-over.ts';
 
 export type LiveClaim = { shard: number; id: string; lease: number; leaseMs: number };
 
-/** What is counted of live sessions. */
-type LiveMetrics = {
-  liveConnected(kind: 'new' | 'resumed'): void;
-  liveClosed(code: number): void;
-  liveAcknowledged(lagMs: number): void;
-  liveTaken(plan: string, audioMs: number): void;
-};
-
 /** What sessions with clients run on. */
 export type LiveRuntime = HeldRuntime & {
-  metrics?: JobMetrics & LiveMetrics;
+  liveMetrics: LiveMetrics;
   leases: LeaseKeeper<LiveClaim>;
 };
 
@@ -183,7 +174,7 @@ export class RunningSession extends HeldSession {
     const { row, job } = this;
     // What is not durable is counted by the connection that sends it again.
     const takenMs = chargedMsOf({ ...row, ...this.entry.durable }) - chargedMsOf(row);
-    this.#runtime.metrics?.liveTaken(job.plan, takenMs);
+    this.#runtime.liveMetrics.liveTaken(job.plan, takenMs);
     this.#place.free();
     this.#lease[Symbol.dispose]();
   }

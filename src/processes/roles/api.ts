@@ -190,7 +190,7 @@ async function openApi(context: RoleContext, storage: AudioStorage, callers: Cal
     notifications,
     accountChanges,
     version: VERSION,
-    metrics: jobMetrics(metrics),
+    jobMetrics: jobMetrics(metrics),
   };
   const streams = new OpenStreams(context, (keys) => findUsableKeys(db, keys));
   const idempotency = openIdempotencyKeys(runtime);

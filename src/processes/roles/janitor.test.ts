@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { beginSession } from '../../../test/fixtures/begun-session.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
@@ -63,4 +65,32 @@ test('the janitor creates partitions at its start, and deletes old rows 10 s lat
   assert.equal(early.length, 2);
   assert.deepEqual([await owners('events'), await owners('jobs')], [[pro.id], [pro.id]]);
   await rm(dataDir, { recursive: true, force: true });
+});
+
+test('all live sessions that nobody connected to are canceled in one pass, and counted', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ plan: 'lite', credits: 3 });
+  for (let begun = 0; begun < 3; begun += 1) await beginSession(fixture, account);
+  await fixture.db.run({ text: 'update jobs set next_at = clock_timestamp()' });
+  const sleeps = openManualClock();
+  const metrics = openMetrics();
+  const clock = { ...sleeps, now: () => Date.now() };
+  const config = { ...fixture.config, dataDir: fixture.folder };
+  const janitor = await start({
+    config,
+    db: fixture.db,
+    log: openLog('silent'),
+    clock,
+    metrics,
+    order: { storageId: null },
+  });
+
+  await sleeps.advance(10_000);
+  await until('the sessions to be canceled', async () => {
+    const left = await fixture.db.rows({ text: `select from jobs where state = 'queued'` });
+    return left.length === 0;
+  });
+  await janitor.stop();
+
+  assert.equal((await metrics.jobs.get()).values[0]!.value, 3);
 });

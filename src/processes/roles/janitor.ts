@@ -5,7 +5,7 @@ import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { AUDIT_KEEP_DAYS } from '../../audit/record.ts';
 import { deleteOldChanges } from '../../audit/store.ts';
 import type { Runtime } from '../../db/runtime.ts';
-import { deleteInBatches, SWEEP_BATCH } from '../../db/statements/batched-delete.ts';
+import { deleteInBatches, SWEEP_BATCH, sumShards } from '../../db/statements/batched-delete.ts';
 import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { expireWaiting } from '../../jobs/execution/expire-waiting.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
@@ -24,7 +24,6 @@ import { readServerVersion } from '../../operator/version-store.ts';
 import { jobMetrics, type Metrics } from '../../platform/metrics.ts';
 import { WAITING_FOR } from '../../rules/jobs/job-state.ts';
 import { USAGE_HOURS_KEPT_DAYS } from '../../rules/jobs/usage-range.ts';
-import { SHARD_COUNT } from '../../rules/shard.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
 import { deleteOldEvents } from '../../webhooks/events/retention-store.ts';
 import { maintainPartitions, sweepAttempts } from '../../webhooks/log/retention.ts';
@@ -105,12 +104,12 @@ function retentionTasks(runtime: StorageRuntime, metrics: Metrics, signal: Abort
     {
       name: 'jobs that waited too long',
       everyMs: MS_PER_MINUTE,
-      run: () => expireWaiting({ ...runtime, metrics: jobMetrics(metrics) }),
+      run: () => expireWaiting({ ...runtime, jobMetrics: jobMetrics(metrics) }),
     },
     {
       name: 'live sessions that ended',
       everyMs: LIVE_SWEEP_MS,
-      run: () => sweepLiveSessions(runtime),
+      run: () => sweepLiveSessions({ ...runtime, jobMetrics: jobMetrics(metrics) }),
     },
     { name: 'deleted accounts', everyMs: ERASURE_MS, run: () => eraseAccounts(runtime, { signal }) },
     {
@@ -152,12 +151,6 @@ function retentionTasks(runtime: StorageRuntime, metrics: Metrics, signal: Abort
       run: () => deleteAll(() => deleteOldChanges(db, { keepDays: AUDIT_KEEP_DAYS, limit }), signal),
     },
   ];
-}
-
-async function sumShards(work: (shard: number) => Promise<number>, signal: AbortSignal): Promise<number> {
-  let sum = 0;
-  for (let shard = 0; shard < SHARD_COUNT && !signal.aborted; shard++) sum += await work(shard);
-  return sum;
 }
 
 /** For a service that has switched search off. */

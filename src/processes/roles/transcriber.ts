@@ -38,7 +38,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     storage,
     tools,
     secretBox: openSecretBoxOf(context.order.secretsKeysBase64),
-    metrics: jobMetrics(metrics),
+    jobMetrics: jobMetrics(metrics),
     holder: context.order.holder,
   });
   const models = new ModelWatch(context);
@@ -111,7 +111,7 @@ async function startWork(
       tools,
       clock,
       log,
-      metrics: jobMetrics(metrics),
+      jobMetrics: jobMetrics(metrics),
       tracer,
       endOrphan,
       holder: context.order.holder,

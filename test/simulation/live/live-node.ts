@@ -13,6 +13,7 @@ import type { Log } from '../../../src/platform/log.ts';
 import { openSemaphore } from '../../../src/platform/semaphore.ts';
 import { BOUNDS } from '../../../src/rules/bounds.ts';
 import { openStubDecoder } from '../../fixtures/live.ts';
+import { UNCOUNTED_LIVE } from '../../fixtures/uncounted.ts';
 import { type Environment, SETTINGS, STORAGE } from '../environment.ts';
 import { SIMULATED_SLICES } from '../fakes/simulated-slices.ts';
 import type { Actor } from '../simulator.ts';
@@ -36,6 +37,7 @@ export function startLiveNode(
   );
   const engines = new LiveEngines(runtime, async () => engineOf(runtime, environment));
   const host = new LiveHost({
+    ...UNCOUNTED_LIVE,
     ...runtime,
     journal: new LiveJournal(runtime),
     leases,
@@ -47,7 +49,7 @@ export function startLiveNode(
   const stopping = new AbortController();
   void sweepUntil(stopping.signal, runtime);
   return {
-    api: { ...runtime, host } as unknown as LiveApi,
+    api: { ...runtime, ...UNCOUNTED_LIVE, host } as unknown as LiveApi,
     async stop() {
       stopping.abort(null);
       await host.close();
@@ -60,7 +62,7 @@ async function sweepUntil(signal: AbortSignal, runtime: Runtime): Promise<void> 
   while (!signal.aborted) {
     await runtime.clock.sleep(SWEEP_EVERY_MS, signal);
     // The next time finds what is left.
-    await sweepLiveSessions({ ...runtime, storage: STORAGE } as LiveApi).catch(() => undefined);
+    await sweepLiveSessions({ ...runtime, ...UNCOUNTED_LIVE, storage: STORAGE }).catch(() => undefined);
   }
 }
 
