@@ -8,7 +8,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { decodePcm } from '../src/audio/media/decode.ts';
+import { decodePcm } from '../src/audio/decode/decode.ts';
 import { cutPieces } from '../src/audio/split.ts';
 import { dataPaths, readConfig } from '../src/config/settings.ts';
 import type { Engine } from '../src/engines/engine.ts';

@@ -10,7 +10,7 @@ import { toneSpeech } from '../../test/fixtures/audio/tone/speech.ts';
 import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 import { AudioError } from './audio-error.ts';
-import { decodePcm } from './media/decode.ts';
+import { decodePcm } from './decode/decode.ts';
 import { probeAudio } from './media/probe.ts';
 
 const options = { tools: TEST_TOOLS, maxAudioSeconds: 100 };

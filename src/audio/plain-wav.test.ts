@@ -5,7 +5,7 @@ import { openTestFolder, stereoWav } from '../../test/fixtures/audio/test-audio.
 import { wavOf } from '../../test/fixtures/audio/wav.ts';
 import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
 import { FileStart } from './file-start.ts';
-import { decodePcm } from './media/decode.ts';
+import { decodePcm } from './decode/decode.ts';
 import { probeStart } from './media/probe.ts';
 import { findPlainWav } from './plain-wav.ts';
 import { AudioGoneError } from './storage/storage.ts';

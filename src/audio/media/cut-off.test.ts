@@ -5,7 +5,7 @@ import { channelsWav, openTestFolder, silenceWav, type TestFolder } from '../../
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
 import { isCutOff, readStatedLength } from './cut-off.ts';
-import { decodePcm } from './decode.ts';
+import { decodePcm } from '../decode/decode.ts';
 import { probeAudio } from './probe.ts';
 
 const SECONDS = 20;

@@ -7,7 +7,7 @@ import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { childProcesses, isRunning } from '../../../test/fixtures/processes/children.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { decodePcm } from '../media/decode.ts';
+import { decodePcm } from '../decode/decode.ts';
 import { openSandboxed, runSandboxed } from './bounded-process.ts';
 
 const bounds = { tools: TEST_TOOLS, memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 20 };

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { openTestFolder, TONE_MODEL } from '../../../test/fixtures/audio/test-audio.ts';
 import { SECONDS_PER_SIGN, toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
-import { decodePcm } from '../../audio/media/decode.ts';
+import { decodePcm } from '../../audio/decode/decode.ts';
 import { probeAudio } from '../../audio/media/probe.ts';
 import { cutPieces } from '../../audio/split.ts';
 import { openLog } from '../../platform/log.ts';

@@ -1,7 +1,7 @@
 import { AudioError } from '../../audio/audio-error.ts';
 import type { ChannelPiece } from '../../audio/cut-channels.ts';
+import { openChannels, openMixed, type TrackAudio } from '../../audio/decode/track-audio.ts';
 import { isCutOff, readStatedLength, type StatedLength } from '../../audio/media/cut-off.ts';
-import { openChannels, openMixed, type TrackAudio } from '../../audio/media/track-audio.ts';
 import { endSample } from '../../audio/split.ts';
 import { AudioGoneError } from '../../audio/storage/storage.ts';
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';

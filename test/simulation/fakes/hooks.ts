@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Modules that the simulation replaces: the network, and what reads audio files. */
 const REPLACED: Record<string, string> = {
   'src/webhooks/http-client/post.ts': 'test/simulation/fakes/post.ts',
-  'src/audio/media/decode.ts': 'test/simulation/fakes/decode.ts',
+  'src/audio/decode/decode.ts': 'test/simulation/fakes/decode.ts',
   'src/audio/media/cut-off.ts': 'test/simulation/fakes/cut-off.ts',
 };
 /** A module with this query is the one that a changed module is made from. */

@@ -7,9 +7,9 @@ import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError } from '../audio-error.ts';
+import { probeAudio } from '../media/probe.ts';
 import { decodePcm } from './decode.ts';
 import { decodeChannels } from './decode-channels.ts';
-import { probeAudio } from './probe.ts';
 
 const options = { tools: TEST_TOOLS, maxAudioSeconds: 100 };
 const SPEECH = toneSpeech('a few words of speech');

@@ -1,7 +1,7 @@
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, tooLong } from '../audio-error.ts';
+import { CHANNELS_MAX } from '../media/ffprobe-answer.ts';
 import { type DecodeOptions, decodeSandboxed } from './decode.ts';
-import { CHANNELS_MAX } from './ffprobe-answer.ts';
 import type { Frames } from './fill-holes.ts';
 
 /**

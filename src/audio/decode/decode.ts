@@ -1,5 +1,6 @@
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, noSound, tooLong } from '../audio-error.ts';
+import type { AudioOptions } from '../media/probe.ts';
 import { openPlainWav, type ReadOptions } from '../plain-wav.ts';
 import { openSandboxed, type SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
@@ -7,7 +8,6 @@ import { openAudio } from '../storage/open-audio.ts';
 import { AudioGoneError } from '../storage/storage.ts';
 import { type Frames, fillHoles } from './fill-holes.ts';
 import { StereoMixer } from './mix-stereo.ts';
-import type { AudioOptions } from './probe.ts';
 import { TIMED_OUTPUT, type TimedSamples, TimedSamplesReader } from './timed-samples.ts';
 
 const MEMORY_MAX_BYTES = 2 ** 30;
