@@ -11,9 +11,14 @@ import { step } from '../../bin/prepare/step.js';
 const OPTIONS = [
   ...['--prefix=/usr', '--libdir=/usr/lib', '--enable-shared', '--disable-static', '--disable-debug', '--disable-doc'],
   ...['--disable-autodetect', '--enable-zlib', '--disable-network', '--disable-avdevice', '--disable-ffplay'],
-  ...['--disable-encoders', '--enable-encoder=pcm_s16le', '--disable-filters', '--enable-filter=aresample,pan'],
+  ...[
+    '--disable-encoders',
+    '--enable-encoder=pcm_s16le,pcm_f32le',
+    '--disable-filters',
+    '--enable-filter=aresample,pan',
+  ],
   ...['--disable-muxers', '--enable-muxer=matroska,null,pcm_s16le,wav', '--disable-protocols'],
-  '--enable-protocol=fd,file,pipe',
+  '--enable-protocol=fd,file,pipe,subfile',
 ];
 
 /** The lists of packages that this machine has, each as a list of sources. */

@@ -308,6 +308,7 @@ export interface Warning {
     | 'duplicate_channels'
     | 'silent_channel'
     | 'audio_truncated'
+    | 'audio_after_end'
     | 'no_speech'
     | 'untranscribed'
     | 'repetition'
@@ -323,6 +324,10 @@ export interface Warning {
    */
   start?: number;
   end?: number;
+  /**
+   * Of the file, which are not read.
+   */
+  bytes?: number;
 }
 export interface Job {
   id: string;

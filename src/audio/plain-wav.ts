@@ -20,6 +20,8 @@ const BLOCK_BYTES = 256 * 1024;
 const FORMAT_BYTES = 16;
 const BYTES_PER_SAMPLE = 2;
 const FORMAT_PCM = 1;
+/** What follows the samples is a chunk or a tag, and no sound: ffmpeg reads files with more. */
+const REST_MAX_BYTES = 4096;
 // Values that encoders write before the length is known.
 const UNKNOWN_LENGTHS = [0, 0xff_ff_ff_ff];
 
@@ -42,8 +44,8 @@ export function plainSeconds({ length }: PlainWav): number {
 }
 
 /**
- * The samples of a plain WAV file in chunks, read only as fast as they are consumed; null for every other file. Iterate
- * the chunks: that closes the file.
+ * The samples of a plain WAV file in chunks, read only as fast as they are consumed; null for every other file, and
+ * where something follows the samples. Iterate the chunks: that closes the file.
  * @throws AudioGoneError  when there is no file, or a part of it is missing
  * @throws StorageAwayError  when the file cannot be read
  */
@@ -58,7 +60,8 @@ export async function openPlainWav(
     if (file.sizeBytes < sizeBytes) throw new AudioGoneError();
     const start = await file.read(0, Math.min(file.sizeBytes, BLOCK_BYTES), { isInMemory });
     const plain = findPlainWav(start, file.sizeBytes);
-    if (plain !== null) chunks = readSamples(file, start, plain);
+    if (plain !== null && file.sizeBytes - plain.offset - plain.length < REST_MAX_BYTES)
+      chunks = readSamples(file, start, plain);
     return chunks;
   } finally {
     if (chunks === null) file[Symbol.dispose]();

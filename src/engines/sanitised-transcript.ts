@@ -6,8 +6,8 @@ const LANGUAGE_TAG = /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i;
 
 /**
  * An engine's transcript of a piece, fit to be stored: every text is a string, every word a whole one, every time lies
- * inside the piece, no end lies before its start, and the language has the form of a tag. Engines run foreign code, so their output is checked
- * like any other input.
+ * inside the piece, no end lies before its start, and the language has the form of a tag. Engines run foreign code, so
+ * their output is checked like any other input.
  * @throws EngineError  when it has no segments, words or times
  */
 export function sanitiseTranscript(given: Transcript | undefined, pieceSeconds: number): Transcript {

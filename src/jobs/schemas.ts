@@ -53,6 +53,7 @@ const warningSchema = Type.Object(
     message: Type.String(),
     start: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds; absent: about all of the audio.' })),
     end: Type.Optional(Type.Number({ minimum: 0 })),
+    bytes: Type.Optional(Type.Integer({ minimum: 0, description: 'Of the file, which are not read.' })),
   },
   component('Warning', { code: 'text_cut', message: WARNING_MESSAGES.text_cut, start: 29.4, end: 58.8 }),
 );

@@ -13,6 +13,7 @@ const ADVICE: Record<Warning['code'], string> = {
   duplicate_channels: 'Nothing to do: both channels have the same text.',
   silent_channel: 'Check the recording if somebody should be heard on this channel.',
   audio_truncated: 'Send the complete file: its upload, download or recording was interrupted.',
+  audio_after_end: 'Divide the file where its audio ends, and send the rest.',
   no_speech: 'Listen to the recording: it may be silent, or contain only music or noise.',
   untranscribed: 'Listen to this part and write its text here, or transcribe again on another plan.',
   repetition: 'Listen to this part: the engine repeated itself, and its text is probably wrong.',

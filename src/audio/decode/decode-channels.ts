@@ -1,7 +1,8 @@
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, tooLong } from '../audio-error.ts';
 import { CHANNELS_MAX } from '../media/ffprobe-answer.ts';
-import { type DecodeOptions, decodeSandboxed } from './decode.ts';
+import { decodeSandboxed } from './decode.ts';
+import type { DecodeOptions } from './decode-options.ts';
 import type { Frames } from './fill-holes.ts';
 
 /**
@@ -19,15 +20,17 @@ export async function* decodeChannels(
   const { maxAudioSeconds, signal } = options;
   const filter = selected === null ? null : selectionFilter(selected);
   let length = 0;
+  let count: number | null = null;
   for await (const frames of decodeSandboxed(path, filter, options)) {
     signal?.throwIfAborted();
     const { channels, samples } = frames;
     if (channels > CHANNELS_MAX) {
       throw new AudioError(`The audio may have at most ${CHANNELS_MAX} channels; it has ${channels}.`);
     }
+    count ??= channels;
     length += samples.length / channels;
     if (length > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
-    yield separated(frames);
+    yield separated(frames, count);
   }
 }
 
@@ -38,11 +41,19 @@ function selectionFilter(channels: readonly number[]): string {
   return [`pan=${channels.length}c`, ...channels.map((channel, position) => `c${position}=c${channel}`)].join('|');
 }
 
-function separated({ channels, samples: interleaved }: Frames): Pcm[] {
+/**
+ * As many channels as the first recording of the file has. A later one that has fewer is silent on the others; of one
+ * that has more, the last one holds the rest.
+ */
+function separated({ channels, samples: interleaved }: Frames, count: number): Pcm[] {
   const length = interleaved.length / channels;
-  return Array.from({ length: channels }, (_, channel) => {
+  return Array.from({ length: count }, (_, channel) => {
     const samples = new Int16Array(length);
-    for (let frame = 0; frame < length; frame += 1) samples[frame] = interleaved[frame * channels + channel]!;
+    const end = channel === count - 1 ? channels : Math.min(channels, channel + 1);
+    for (let frame = 0; frame < length && channel < end; frame += 1) {
+      const of = frame * channels;
+      for (let other = channel; other < end; other += 1) samples[frame]! += interleaved[of + other]! / (end - channel);
+    }
     return samples;
   });
 }

@@ -1,28 +1,17 @@
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError, noSound, tooLong } from '../audio-error.ts';
-import type { AudioOptions } from '../media/probe.ts';
-import { openPlainWav, type ReadOptions } from '../plain-wav.ts';
-import { openSandboxed, type SandboxedProcess } from '../sandbox/bounded-process.ts';
-import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { AudioError, tooLong } from '../audio-error.ts';
+import { openPlainWav } from '../plain-wav.ts';
 import { openAudio } from '../storage/open-audio.ts';
 import { AudioGoneError } from '../storage/storage.ts';
-import { type Frames, fillHoles } from './fill-holes.ts';
+import { hasUnnamedLayout } from './channel-layout.ts';
+import type { DecodeOptions } from './decode-options.ts';
+import { decodeRecording } from './decode-recording.ts';
+import type { Frames } from './fill-holes.ts';
 import { StereoMixer } from './mix-stereo.ts';
-import { TIMED_OUTPUT, type TimedSamples, TimedSamplesReader } from './timed-samples.ts';
+import { findRecordings, type Recordings } from './recordings.ts';
 
-const MEMORY_MAX_BYTES = 2 ** 30;
-// The slowest codec measured decodes 500 times faster than real time; this allows for a machine 50 times slower.
-const CPU_SECONDS = { base: 60, perAudioSecond: 1 / 10 };
-// Counts only the time that ffmpeg takes for a chunk: between chunks, decoding pauses while the engine transcribes.
-const STALL_MAX_MS = 60_000;
 /** More than two channels are mixed to two by their loudspeakers. */
 const ONE_OR_TWO_CHANNELS = 'aformat=channel_layouts=mono|stereo';
-
-/**
- * @property track  index of the audio track; the first when absent
- * @property sizeBytes, isInMemory  as for `openPlainWav`
- */
-export type DecodeOptions = AudioOptions & ReadOptions & { stallMaxMs?: number; track?: number };
 
 /**
  * An audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed. Each sample
@@ -36,7 +25,7 @@ export async function* decodePcm(path: string, options: DecodeOptions): AsyncGen
   const { maxAudioSeconds, signal, track = 0 } = options;
   const plain = track === 0 ? await openPlainWav(path, options) : null;
   let samples = 0;
-  for await (const pcm of plain ?? mixed(decodeSandboxed(path, ONE_OR_TWO_CHANNELS, options))) {
+  for await (const pcm of plain ?? (await openMixed(path, options))) {
     signal?.throwIfAborted();
     samples += pcm.length;
     if (samples > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
@@ -45,14 +34,20 @@ export async function* decodePcm(path: string, options: DecodeOptions): AsyncGen
   signal?.throwIfAborted();
 }
 
+/** Channels whose loudspeakers nobody names are mixed in equal parts: ffmpeg would guess, and leave one of them out. */
+async function openMixed(path: string, options: DecodeOptions): Promise<AsyncIterable<Pcm>> {
+  const filter = (await hasUnnamedLayout(path, options)) ? null : ONE_OR_TWO_CHANNELS;
+  return mixed(decodeSandboxed(path, filter, options));
+}
+
 async function* mixed(frames: AsyncIterable<Frames>): AsyncGenerator<Pcm> {
   const mixer = new StereoMixer();
   for await (const chunk of frames) yield mixer.mix(chunk);
 }
 
 /**
- * An audio track, decoded by ffmpeg in the sandbox: 16 000 samples per second and channel, with silence where its
- * timestamps have holes.
+ * An audio track, decoded in the sandbox: the recordings of the file one after the other, each as `decodeRecording`
+ * does.
  * @param filter  of ffmpeg, for the channels; null for all of them
  * @throws AudioError, AudioGoneError  as `decodePcm`; for the limit of the length only where a hole goes beyond it
  */
@@ -61,68 +56,27 @@ export async function* decodeSandboxed(
   filter: string | null,
   options: DecodeOptions,
 ): AsyncGenerator<Frames> {
-  const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS, track = 0, sizeBytes = 0 } = options;
-  await requireWhole(path, sizeBytes);
-  const sandboxed = await openSandboxed('ffmpeg', decodeArguments(track, filter), {
-    tools,
-    input: path,
-    signal,
-    memoryMaxBytes: MEMORY_MAX_BYTES,
-    cpuMaxSeconds: Math.ceil(CPU_SECONDS.base + maxAudioSeconds * CPU_SECONDS.perAudioSecond),
-  });
-  try {
-    let samples = 0;
-    const blocks = readBlocks(withStallLimit(sandboxed, stallMaxMs));
-    for await (const frames of fillHoles(blocks, {
-      maxSeconds: maxAudioSeconds,
-      tooLong: () => tooLong(maxAudioSeconds),
-    })) {
-      samples += frames.samples.length;
-      yield frames;
+  const { recordings, unreadBytes } = await readRecordings(path, options);
+  let unread = unreadBytes;
+  for (const recording of recordings) {
+    const isWhole = recordings.length === 1 && !recording.isLongerThanStated;
+    try {
+      yield* decodeRecording(path, { ...recording, isWhole, filter }, options);
+    } catch (cause) {
+      // What was heard of the recordings before stays.
+      if (recording.start === 0 || !(cause instanceof AudioError)) throw cause;
+      unread += recording.end - recording.start;
     }
-    signal?.throwIfAborted();
-    await assertDecoded(sandboxed, samples);
-  } finally {
-    sandboxed.close();
   }
+  if (unread > 0) options.onUnread?.(unread);
 }
 
-async function requireWhole(path: string, sizeBytes: number): Promise<void> {
-  using file = await openAudio(path);
+/** @throws AudioGoneError  when a part of the file is missing */
+async function readRecordings(path: string, { sizeBytes = 0, isInMemory }: DecodeOptions): Promise<Recordings> {
+  using file = await openAudio(path, { isInMemory });
   if (file.sizeBytes < sizeBytes) throw new AudioGoneError();
-}
-
-function decodeArguments(track: number, filter: string | null): string[] {
-  return [
-    ...['-nostdin', '-filter_threads', '1', ...UNTRUSTED_INPUT, ...INPUT],
-    ...['-map', `0:a:${track}`, '-vn', '-sn', '-dn', '-ar', String(SAMPLE_RATE)],
-    ...(filter === null ? [] : ['-af', filter]),
-    ...[...TIMED_OUTPUT, 'pipe:1'],
-  ];
-}
-
-async function* readBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<TimedSamples[]> {
-  const reader = new TimedSamplesReader();
-  for await (const chunk of chunks) yield reader.push(chunk);
-}
-
-async function* withStallLimit(sandboxed: SandboxedProcess, stallMaxMs: number): AsyncGenerator<Buffer> {
-  const chunks: AsyncIterator<Buffer> = sandboxed.stdout[Symbol.asyncIterator]();
-  while (true) {
-    const timer = setTimeout(sandboxed.kill, stallMaxMs);
-    const { done, value } = await chunks.next().finally(() => clearTimeout(timer));
-    if (done) return;
-    yield value;
-  }
-}
-
-async function assertDecoded(sandboxed: SandboxedProcess, samples: number): Promise<void> {
-  const { code } = await sandboxed.ended;
-  const cause = new Error(`ffmpeg ended with ${code}: ${sandboxed.stderrEnd()}`);
-  if (code === null) throw new AudioError('The audio takes too much time or memory to decode.', { cause });
-  if (code !== 0 && samples > 0) {
-    throw new AudioError('The audio cannot be decoded to its end; the file may be damaged.', { cause });
-  }
-  // ffmpeg ends with 0 for a truncated file, after its samples, and for some damaged files, without any.
-  if (samples === 0) throw noSound(cause);
+  const read = (at: number, bytes: number) => file.read(at, bytes, { isInMemory });
+  const found = await findRecordings({ sizeBytes: file.sizeBytes, read });
+  if (found.recordings.length > 0) return found;
+  return { ...found, recordings: [{ start: 0, end: 0, isLongerThanStated: false, hasTimes: false }] };
 }

@@ -5,7 +5,7 @@ import { joinPcm } from '../../engines/join-pcm.ts';
 import { fillHoles } from './fill-holes.ts';
 
 const BLOCK_SECONDS = 0.02;
-const limit = { maxSeconds: 1000, tooLong: () => new Error('too long') };
+const limit = { hasTimes: true, maxSeconds: 1000, tooLong: () => new Error('too long') };
 
 /** Where each block begins, in seconds; block n holds the number n + 1 only. */
 async function positions(starts: number[], { channels = 1, perBatch = 3 } = {}): Promise<number[]> {
@@ -45,4 +45,30 @@ test('no sample is dropped where timestamps overlap', async () => {
     found,
     starts.map((_, index) => Number((index * BLOCK_SECONDS).toFixed(3))),
   );
+});
+
+test('a short step that repeats is no hole; a hole among such steps is filled', async () => {
+  const starts = Array.from({ length: 50 }, (_, index) => index * 0.061 + (index < 30 ? 0 : 2));
+
+  const found = await positions(starts);
+
+  assert.deepEqual(
+    found,
+    starts.map((_, index) =>
+      Number((index * BLOCK_SECONDS + (index < 30 ? 0 : found[30]! - 30 * BLOCK_SECONDS)).toFixed(3)),
+    ),
+  );
+  assert.ok(Math.abs(found[30]! - found[29]! - 2) < 0.1, `${found[30]! - found[29]!} s`);
+});
+
+test('packets that are lost here and there leave their place', async () => {
+  const lost = new Set([10, 25, 26, 27, 40, 61, 62, 63, 64, 65, 66, 90]);
+  const starts = Array.from({ length: 100 }, (_, index) => index * BLOCK_SECONDS).filter(
+    (_, index) => !lost.has(index),
+  );
+
+  const found = await positions(starts);
+
+  for (const [at, start] of starts.entries())
+    assert.ok(Math.abs(found[at]! - start) <= 0.101, `${found[at]} s, not ${start} s`);
 });

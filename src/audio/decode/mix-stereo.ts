@@ -21,9 +21,10 @@ export class StereoMixer {
   /** The louder side when the phase became opposite: 0 or 1. To change it meanwhile would turn the phase over. */
   #side = 0;
 
-  /** One channel comes back as it is. */
+  /** One channel comes back as it is; more than two, of which nobody knows what they are, in equal parts. */
   mix({ channels, samples }: Frames): Pcm {
     if (channels === 1) return samples;
+    if (channels > 2) return meanOf(samples, channels);
     const mixed = new Int16Array(samples.length / 2);
     for (let from = 0; from < mixed.length; from += BLOCK_FRAMES) {
       const to = Math.min(mixed.length, from + BLOCK_FRAMES);
@@ -43,6 +44,16 @@ export class StereoMixer {
       mixed[at] = this.#isOpposite ? block[2 * at + this.#side]! : (block[2 * at]! + block[2 * at + 1]!) / 2;
     }
   }
+}
+
+function meanOf(samples: Pcm, channels: number): Pcm {
+  const mean = new Int16Array(samples.length / channels);
+  for (let frame = 0; frame < mean.length; frame += 1) {
+    let sum = 0;
+    for (let at = frame * channels; at < (frame + 1) * channels; at += 1) sum += samples[at]!;
+    mean[frame] = Math.round(sum / channels);
+  }
+  return mean;
 }
 
 /** The mean power of each side, of the mean of both, and of half their difference. */

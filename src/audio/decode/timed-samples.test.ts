@@ -5,19 +5,21 @@ import { promisify } from 'node:util';
 import { channelsWav, openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { findProgram, toolEnvironment } from '../../platform/tools.ts';
-import { TIMED_OUTPUT, TimedSamplesReader } from './timed-samples.ts';
+import { TimedSamplesReader, timedOutput } from './timed-samples.ts';
+
+const INTEGERS = { isFloat: false };
 
 test('the blocks that ffmpeg writes are read whole, however the bytes are cut', async () => {
   await using folder = await openTestFolder();
   const channels = [0, 1, 2].map((channel) => Int16Array.from({ length: 5000 }, (_, at) => at * 3 + channel));
   const file = await folder.write('upload.wav', channelsWav(channels));
   const ffmpeg = findProgram(TEST_TOOLS, 'ffmpeg') ?? 'ffmpeg';
-  const args = ['-v', 'error', '-i', file, ...TIMED_OUTPUT, 'pipe:1'];
+  const args = ['-v', 'error', '-i', file, ...timedOutput(INTEGERS), 'pipe:1'];
   const written = await promisify(execFile)(ffmpeg, args, { env: toolEnvironment(TEST_TOOLS), encoding: 'buffer' });
-  const whole = new TimedSamplesReader().push(written.stdout);
+  const whole = new TimedSamplesReader(INTEGERS).push(written.stdout);
 
   for (const chunkBytes of [1, 7, 1000]) {
-    const reader = new TimedSamplesReader();
+    const reader = new TimedSamplesReader(INTEGERS);
     const blocks = [];
     for (let at = 0; at < written.stdout.length; at += chunkBytes) {
       blocks.push(...reader.push(written.stdout.subarray(at, at + chunkBytes)));
@@ -32,5 +34,5 @@ test('the blocks that ffmpeg writes are read whole, however the bytes are cut', 
 });
 
 test('bytes that are no Matroska are refused', () => {
-  assert.throws(() => new TimedSamplesReader().push(Buffer.alloc(100)), /not Matroska/);
+  assert.throws(() => new TimedSamplesReader(INTEGERS).push(Buffer.alloc(100)), /not Matroska/);
 });

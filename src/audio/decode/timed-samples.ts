@@ -1,14 +1,20 @@
 import type { Pcm } from '../../engines/engine.ts';
+import { FloatLevel } from './float-level.ts';
 
 /** Samples of all channels, interleaved, and the time of the first one in the file. */
 export type TimedSamples = { channels: number; startSeconds: number; samples: Pcm };
 
-/** The options of ffmpeg for its output that `TimedSamplesReader` reads: Matroska with uncompressed audio. */
-export const TIMED_OUTPUT = [
-  // Without the tags, which are the file's own text, and without checksums, that nobody reads.
-  ...['-map_metadata', '-1', '-fflags', '+bitexact', '-write_crc32', '0'],
-  ...['-c:a', 'pcm_s16le', '-f', 'matroska'],
-];
+/**
+ * The options of ffmpeg for its output that `TimedSamplesReader` reads: Matroska with uncompressed audio.
+ * @param isFloat  the samples are in floating point, in the file too: they may be louder than 16 bits can say
+ */
+export function timedOutput({ isFloat }: { isFloat: boolean }): string[] {
+  return [
+    // Without the tags, which are the file's own text, and without checksums, that nobody reads.
+    ...['-map_metadata', '-1', '-fflags', '+bitexact', '-write_crc32', '0'],
+    ...['-c:a', isFloat ? 'pcm_f32le' : 'pcm_s16le', '-f', 'matroska'],
+  ];
+}
 
 // The elements of Matroska that are read (RFC 9559), by their ids.
 const CHANNELS = 0x9f;
@@ -21,7 +27,7 @@ const CONTAINERS = new Set([0x18538067, 0x1f43b675, 0x1654ae6b, 0xae, 0xe1, 0xa0
 const CONTENT_MAX_BYTES = 16 * 1024 * 1024;
 const ID_MAX_BYTES = 4;
 const SIZE_MAX_BYTES = 8;
-const BYTES_PER_SAMPLE = 2;
+const BYTES_PER_SAMPLE = { integer: 2, float: 4 };
 const TICKS_PER_SECOND = 1000;
 /** Track number, time relative to the cluster, flags. */
 const BLOCK_HEAD_BYTES = 1 + 2 + 1;
@@ -29,7 +35,7 @@ const BLOCK_HEAD_BYTES = 1 + 2 + 1;
 type Element = { id: number; contentAt: number; bytes: number };
 
 /**
- * Reads what ffmpeg writes with TIMED_OUTPUT: of all formats that can be written to a pipe, Matroska is the simplest
+ * Reads what ffmpeg writes with `timedOutput`: of all formats that can be written to a pipe, Matroska is the simplest
  * that keeps the time of the samples. A hole in the file's timestamps shows as a hole between two blocks.
  */
 export class TimedSamplesReader {
@@ -37,6 +43,11 @@ export class TimedSamplesReader {
   #skipBytes = 0;
   #channels = 1;
   #clusterTicks = 0;
+  readonly #level: FloatLevel | null;
+
+  constructor({ isFloat }: { isFloat: boolean }) {
+    this.#level = isFloat ? new FloatLevel() : null;
+  }
 
   /**
    * The blocks that are complete with these bytes.
@@ -67,8 +78,18 @@ export class TimedSamplesReader {
     else if (id === CLUSTER_TIMESTAMP) this.#clusterTicks = readNumber(content);
     else {
       const startSeconds = (this.#clusterTicks + content.readInt16BE(1)) / TICKS_PER_SECOND;
-      found.push({ channels: this.#channels, startSeconds, samples: samplesOf(content.subarray(BLOCK_HEAD_BYTES)) });
+      found.push({
+        channels: this.#channels,
+        startSeconds,
+        samples: this.#samplesOf(content.subarray(BLOCK_HEAD_BYTES)),
+      });
     }
+  }
+
+  #samplesOf(bytes: Buffer): Pcm {
+    const length = Math.floor(bytes.length / BYTES_PER_SAMPLE[this.#level ? 'float' : 'integer']);
+    if (this.#level === null) return aligned(bytes, new Int16Array(length));
+    return this.#level.toPcm(aligned(bytes, new Float32Array(length)));
   }
 }
 
@@ -103,9 +124,8 @@ function readNumber(bytes: Buffer): number {
   return bytes.reduce((number, byte) => number * 256 + byte, 0);
 }
 
-/** A copy, aligned for 16 bits. */
-function samplesOf(bytes: Buffer): Pcm {
-  const samples = new Int16Array(Math.floor(bytes.length / BYTES_PER_SAMPLE));
+/** The samples in a copy of the bytes, which aligns them. */
+function aligned<Samples extends Int16Array | Float32Array>(bytes: Buffer, samples: Samples): Samples {
   bytes.copy(Buffer.from(samples.buffer), 0, 0, samples.byteLength);
   return samples;
 }

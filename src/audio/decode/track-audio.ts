@@ -1,7 +1,8 @@
 import type { Pcm } from '../../engines/engine.ts';
 import { type ChannelFindings, compareChannels } from '../distinct-channels.ts';
-import { type DecodeOptions, decodePcm } from './decode.ts';
+import { decodePcm } from './decode.ts';
 import { decodeChannels } from './decode-channels.ts';
+import type { DecodeOptions } from './decode-options.ts';
 
 /**
  * What is transcribed of an audio track.

@@ -4,8 +4,8 @@ import test from 'node:test';
 import { channelsWav, openTestFolder, silenceWav, type TestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { isCutOff, readStatedLength } from './cut-off.ts';
 import { decodePcm } from '../decode/decode.ts';
+import { isCutOff, readStatedLength } from './cut-off.ts';
 import { probeAudio } from './probe.ts';
 
 const SECONDS = 20;

@@ -29,6 +29,9 @@ export const SAMPLE_RATE_MIN_HZ = 4000;
 export const SAMPLE_RATE_MAX_HZ = 384_000;
 export const CHANNELS_MAX = 8;
 
+/** Formats that state no length: ffprobe takes the bit rate of the start for that of the whole file. */
+const GUESSED_LENGTHS = ['aac', 'ac3', 'eac3', 'amr', 'mp3'];
+
 /** The file's audio tracks, in the order of ffmpeg's stream specifiers. */
 export function audioTracks(file: ProbedFile): AudioTrack[] {
   const streams = audioStreams(file);
@@ -69,7 +72,7 @@ export function claimedSeconds(file: ProbedFile, index: number, sizeBytes: numbe
   const ends = [taggedEndSeconds(audio), Number(audio?.duration) + startSeconds, Number(file.format?.duration)];
   const claimed = ends.find((seconds) => seconds > 0) ?? null;
   const bytesPerSecond = plainBytesPerSecond(audio);
-  if (bytesPerSecond === null) return claimed;
+  if (bytesPerSecond === null) return GUESSED_LENGTHS.includes(formatName(file)) ? null : claimed;
   // Uncompressed audio cannot be longer than the file's size allows.
   return Math.min(startSeconds + sizeBytes / bytesPerSecond, claimed ?? Number.POSITIVE_INFINITY);
 }

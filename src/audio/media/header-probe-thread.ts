@@ -69,8 +69,10 @@ async function readHeader(media: ProbedMedia): Promise<MediaHeader | null> {
   const [track, ...others] = await input.getAudioTracks();
   // Which of several tracks ffmpeg counts as the first, ffprobe knows.
   if (name === undefined || track === undefined || others.length > 0 || !(await isWithinLimits(track))) return null;
-  // The duration in Matroska metadata is that of the whole video: the audio may end earlier.
-  const claimed = name.video === name.audio || name.video === 'mp4' ? await track.getDurationFromMetadata() : null;
+  // The duration in Matroska metadata is that of the whole video: the audio may end earlier. That of an MP3 file is
+  // guessed from the bit rate of its first frame.
+  const isStated = name.audio !== 'mp3' && (name.video === name.audio || name.video === 'mp4');
+  const claimed = isStated ? await track.getDurationFromMetadata() : null;
   const seconds = claimed ?? (await track.computeDuration());
   if (!(seconds > 0 && Number.isFinite(seconds))) return null;
   const videoTracks = await input.getVideoTracks();

@@ -21,8 +21,9 @@ import { openHeaderProbe, type ProbedMedia } from './header-probe.ts';
 
 export type ProbeResult =
   /**
-   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims of the chosen track, else an
-   * upper estimate; when time runs out it is the length that was read so far, which may be 0.
+   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims of the chosen track, else
+   * the length of its packets; when time runs out it is the length that was read so far, which may be 0. It is no
+   * estimate: a file is refused for its length, and its cost held, by what is certain only.
    * `tracks` are then unknown: empty.
    */
   | { kind: 'audio'; format: string; durationMs: number; tracks: AudioTrack[] }
@@ -42,8 +43,6 @@ const TRACK_FIELD = 'audio_track';
 // Both programs together. The header probe takes up to 1 s before, so a whole probe takes up to 3 s.
 const PROGRAMS_MAX_MS = 2_000;
 const BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 3, stdoutMaxBytes: 256 * 1024 };
-// The lowest bit rate in use for speech (AMR, Opus): it gives an upper estimate of a file's length from its size.
-const LOWEST_BITS_PER_SECOND = 4750;
 /** One per process; its thread starts with the first file. */
 const probeHeader = openHeaderProbe();
 
@@ -106,7 +105,7 @@ async function probeHeaders(
 }
 
 async function probeByPrograms(path: string, options: AudioOptions & ProbeOptions): Promise<ProbeResult> {
-  const { tools, signal, maxAudioSeconds } = options;
+  const { tools, signal } = options;
   const endsAtMs = performance.now() + PROGRAMS_MAX_MS;
   const bounds = () => ({ ...BOUNDS, input: path, tools, signal, wallMs: Math.max(1, endsAtMs - performance.now()) });
   const file = await readHeaders(bounds());
@@ -123,10 +122,7 @@ async function probeByPrograms(path: string, options: AudioOptions & ProbeOption
   if (reason !== null) return refused(reason);
   using stored = await openAudio(path);
   const { sizeBytes } = stored;
-  const seconds =
-    claimedSeconds(file, index, sizeBytes) ??
-    (await walkPackets(index, bounds())) ??
-    Math.min(maxAudioSeconds, (sizeBytes * 8) / LOWEST_BITS_PER_SECOND);
+  const seconds = claimedSeconds(file, index, sizeBytes) ?? (await walkPackets(index, bounds())) ?? 0;
   return checkLength({ format: formatName(file), seconds, tracks }, options);
 }
 

@@ -18,3 +18,9 @@ export const UNTRUSTED_INPUT = [
 
 /** Selects the input of the sandbox. */
 export const INPUT = ['-i', `file:${INPUT_PATH}`];
+
+/** Selects a range of bytes of it, as if it were a file of its own. */
+export function inputRange({ start, end }: { start: number; end: number }): string[] {
+  const range = `subfile,,start,${start},end,${end},,:file:${INPUT_PATH}`;
+  return ['-protocol_whitelist', 'file,pipe,subfile', '-i', range];
+}

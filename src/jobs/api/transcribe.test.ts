@@ -133,6 +133,25 @@ test('audio without its end is transcribed with a warning, and without its index
   assert.equal(lacking.json.error.message, 'The file is incomplete: its end is missing.');
 });
 
+test('a recording behind the first is transcribed too, and what cannot be read is a warning with its bytes', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'hello' }));
+  const rest = Buffer.from(`RIFF0000WAVE${'no chunk '.repeat(600)}`);
+
+  const [two, three] = [
+    await fixture.transcribe(account, Buffer.concat([wavFile(1), wavFile(2)])),
+    await fixture.transcribe(account, Buffer.concat([wavFile(1), wavFile(2), rest])),
+  ];
+
+  assert.deepEqual([two.status, two.json.audio.duration_seconds, two.json.warnings], [200, 3, []]);
+  assert.equal(three.json.audio.duration_seconds, 3);
+  assert.deepEqual(
+    three.json.warnings.map(({ code, bytes }: { code: string; bytes: number }) => [code, bytes]),
+    [['audio_after_end', rest.length]],
+  );
+});
+
 const FORMATS = [
   { format: 'text', type: 'text/plain; charset=utf-8', body: 'hello world\n' },
   {

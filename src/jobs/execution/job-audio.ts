@@ -6,7 +6,7 @@ import { endSample } from '../../audio/split.ts';
 import { AudioGoneError } from '../../audio/storage/storage.ts';
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import type { Log } from '../../platform/log.ts';
-import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
+import { trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import { faultOf } from '../../rules/fault.ts';
 import type { PeakCollector } from '../../rules/jobs/peaks.ts';
@@ -20,8 +20,11 @@ import type { TranscriberRuntime } from './transcriber-runtime.ts';
 const IN_MEMORY_MS = 5_000;
 const isInMemory = ({ createdAt, startedAt }: ClaimedJob) => startedAt!.getTime() - createdAt.getTime() < IN_MEMORY_MS;
 
-/** @property stated  null where it could not be read */
-export type JobAudio = TrackAudio & { stated: StatedLength | null };
+/**
+ * @property stated  null where it could not be read
+ * @property unread  what follows the audio in the file, once all is decoded
+ */
+export type JobAudio = TrackAudio & { stated: StatedLength | null; unread: { bytes: number } };
 
 /**
  * The audio track that a job asked for: its distinct channels where that was asked for and it has several, else mixed.
@@ -35,11 +38,17 @@ export async function openJobAudio(
   { tools, config, log }: TranscriberRuntime,
   signal: AbortSignal,
 ): Promise<JobAudio> {
-  const { tracks, options, sizeBytes } = job;
+  const { tracks, options, sizeBytes, format, durationMs } = job;
   const { multichannel = false, audio_track: choice = null } = options;
   const track = trackIndex(tracks, choice);
   if (track === null) throw new AudioError(`The file has no audio track ${choice}.`);
+  const unread = { bytes: 0 };
+  const { codec, channels } = tracks[track] ?? { codec: null, channels: null };
   const decode = {
+    probed: { format: format ?? 'unknown', codec, channels, durationMs },
+    onUnread: (bytes: number) => {
+      unread.bytes = bytes;
+    },
     tools,
     maxAudioSeconds: config.maxAudioSeconds,
     signal,
@@ -48,8 +57,8 @@ export async function openJobAudio(
     isInMemory: isInMemory(job),
   };
   const stated = await statedLengthOf(job, path, log);
-  const isSeparate = multichannel && channelsOf(tracks, choice) !== 1;
-  return { ...(isSeparate ? await openChannels(path, decode) : openMixed(path, decode)), stated };
+  const isSeparate = multichannel && channels !== 1;
+  return { ...(isSeparate ? await openChannels(path, decode) : openMixed(path, decode)), stated, unread };
 }
 
 /** It is used for a warning only, so a fault in reading it must not fail the job. */
@@ -73,8 +82,10 @@ export function audioWarnings({ tracks, options }: ClaimedJob, { findings }: Tra
 }
 
 /** What a client should know about the end of its file, which was decoded up to there. */
-export function endWarnings({ stated }: JobAudio, decodedSeconds: number): FoundWarning[] {
-  return stated !== null && isCutOff(stated, decodedSeconds) ? [{ code: 'audio_truncated' }] : [];
+export function endWarnings({ stated, unread }: JobAudio, decodedSeconds: number): FoundWarning[] {
+  const found: FoundWarning[] = unread.bytes > 0 ? [{ code: 'audio_after_end', ...unread }] : [];
+  if (stated !== null && isCutOff(stated, decodedSeconds)) found.push({ code: 'audio_truncated' });
+  return found;
 }
 
 /** What is known of a job's audio, as far as it is decoded. */

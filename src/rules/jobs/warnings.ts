@@ -10,6 +10,8 @@ export const WARNING_MESSAGES = {
   duplicate_channels: 'A channel sounds the same as an earlier one: it was neither transcribed nor charged again.',
   silent_channel: 'A channel is silent throughout.',
   audio_truncated: 'The file is cut off: it states that it holds more audio than it does. Its end was not transcribed.',
+  audio_after_end:
+    'The file goes on after the end of its audio, with bytes that cannot be read as audio. Send what follows as a file of its own.',
   no_speech: 'No speech was heard in the audio: the text is empty.',
   untranscribed:
     'Speech was detected in this part, and the engine gave no text for it, also when it was tried again in shorter parts. It is not charged.',
@@ -26,11 +28,14 @@ export const WARNING_MESSAGES = {
 
 export type WarningCode = keyof typeof WARNING_MESSAGES;
 
-/** A warning as the API shows it. `start` and `end`, in seconds, name the part of the audio that it is about. */
-export type Warning = { code: WarningCode; message: string; start?: number; end?: number };
+/**
+ * A warning as the API shows it. `start` and `end`, in seconds, name the part of the audio that it is about; `bytes` is
+ * the size of the part of the file.
+ */
+export type Warning = { code: WarningCode; message: string; start?: number; end?: number; bytes?: number };
 
 /** A warning of an execution: about all of the audio, or about a part of it. */
-export type FoundWarning = { code: WarningCode; startSeconds?: number; endSeconds?: number };
+export type FoundWarning = { code: WarningCode; startSeconds?: number; endSeconds?: number; bytes?: number };
 
 export const MAX_WARNINGS = 20;
 const TOUCH_SECONDS = 0.001;
@@ -58,8 +63,9 @@ function touches(last: FoundWarning, next: FoundWarning): boolean {
   return next.startSeconds <= last.endSeconds + TOUCH_SECONDS;
 }
 
-function show({ code, startSeconds, endSeconds }: FoundWarning): Warning {
+function show({ code, startSeconds, endSeconds, bytes }: FoundWarning): Warning {
   const message = WARNING_MESSAGES[code];
+  if (bytes !== undefined) return { code, message, bytes };
   if (startSeconds === undefined || endSeconds === undefined) return { code, message };
   return { code, message, start: round(startSeconds), end: round(endSeconds) };
 }

@@ -12,8 +12,9 @@ const FRAGMENT_MIN_LETTERS = 3;
 
 /**
  * The words of two neighbouring parts of the audio, which overlap, that are not kept. A word that both parts have is
- * kept in the part on whose side of the cut it lies. A word beyond the cut that the other part does not have is left out
- * where the other part keeps another word at its time: there it was understood differently. All other words are kept.
+ * kept in the part on whose side of the cut it lies. A word beyond the cut that the other part does not have is left
+ * out where the other part keeps another word at its time: there it was understood differently. All other words are
+ * kept.
  * @param cutSeconds  the middle of the overlap; times are those of the audio
  */
 export function findDoubled<Word extends Timed>(

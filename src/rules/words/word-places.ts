@@ -37,8 +37,8 @@ function findFrom(text: string, wanted: string, position: number): number {
 }
 
 /**
- * All of a text as one part for each of its words, in their order: a part ends after the signs that follow its word, and
- * after words that have no place.
+ * All of a text as one part for each of its words, in their order: a part ends after the signs that follow its word,
+ * and after words that have no place.
  */
 export function partsOfText(text: string, places: readonly Place[]): string[] {
   let start = 0;
