@@ -20,7 +20,8 @@ type Choice = { profile?: string | undefined; url?: string | undefined };
 
 /**
  * The service and key of a command: from the options --profile and --url, else from VERBATIM_URL and VERBATIM_API_KEY,
- * else from the current profile; without a URL, the service that runs in this folder. The key of a profile is sent to the service of that profile only.
+ * else from the current profile; without a URL, the service that runs in this folder. The key of a profile is sent to
+ * the service of that profile only.
  * @throws CommandError  if the profile does not exist or a URL is not one
  */
 export function findConnection(env: NodeJS.ProcessEnv, choice: Choice): Connection {

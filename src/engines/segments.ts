@@ -1,4 +1,4 @@
-import { textOfWords } from '../rules/words/word-places.ts';
+import { textOfWords } from '../rules/text/word-places.ts';
 import type { Segment, Word } from './engine.ts';
 
 // Shorter gaps occur between the words of a sentence.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CAPTION_DEFAULTS } from '../rules/jobs/captions.ts';
+import { CAPTION_DEFAULTS } from '../rules/captions/captions.ts';
 import { captionOptions, readCaptionFields } from './caption-options.ts';
 
 const read = (fields: Record<string, string>, format: 'json' | 'text' | 'srt' | 'vtt' = 'srt') =>

@@ -1,5 +1,5 @@
 import { oneOf, Type } from '../http/schema.ts';
-import { CAPTION_DEFAULTS, type CaptionOptions } from '../rules/jobs/captions.ts';
+import { CAPTION_DEFAULTS, type CaptionOptions } from '../rules/captions/captions.ts';
 import { readNumber, refusal } from './request-fields.ts';
 import type { DocumentFormat, TranscriptFormat } from './transcript.ts';
 

@@ -1,7 +1,7 @@
 import type { Segment, Transcript, Word } from '../engines/engine.ts';
 import { RawJson } from '../platform/json.ts';
-import type { CaptionSegment } from '../rules/jobs/caption-words.ts';
-import type { CaptionOptions } from '../rules/jobs/captions.ts';
+import type { CaptionSegment } from '../rules/captions/caption-words.ts';
+import type { CaptionOptions } from '../rules/captions/captions.ts';
 import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
 import type { FoundWarning } from '../rules/jobs/warnings.ts';
 import type { SpeakerMerges } from '../rules/speakers/speaker-merges.ts';

@@ -1,6 +1,6 @@
 import type { LivePartial } from '../engines/live/live-engine.ts';
 import type { LiveSegment } from '../jobs/live/live-segment.ts';
-import { joinWords } from '../rules/words/word-places.ts';
+import { joinWords } from '../rules/text/word-places.ts';
 
 /** What a client of the service's own wire sends as text. */
 export type ClientMessage =

@@ -4,8 +4,8 @@ import type { Random } from '../fixtures/random.ts';
 import type { Cluster } from './cluster.ts';
 
 /**
- * What is known of a call: `ok`, it was answered; `fail`, it had no effect; `info`, nobody knows what it did: without an
- * answer, or answered 5xx.
+ * What is known of a call: `ok`, it was answered; `fail`, it had no effect; `info`, nobody knows what it did: without
+ * an answer, or answered 5xx.
  */
 export type Certainty = 'ok' | 'fail' | 'info';
 

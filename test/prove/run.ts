@@ -1,6 +1,6 @@
-// Judges the promises of two nodes under faults, prints a table and writes docs/proof.md: npm run prove [-- --seed 1] is
-// one round of the faults, npm run prove -- --long [--minutes 30 | --seeds 10] round after round, each with a seed of its
-// own. Ends with code 1 when anything is refused, or when too little was tried.
+// Judges the promises of two nodes under faults, prints a table and writes docs/proof.md: npm run prove [-- --seed 1]
+// is one round of the faults, npm run prove -- --long [--minutes 30 | --seeds 10] round after round, each with a seed
+// of its own. Ends with code 1 when anything is refused, or when too little was tried.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

@@ -39,6 +39,8 @@ const FOLDERS: Record<string, string> = {
   attempts: 'src/webhooks',
   attempts_default: 'src/webhooks/log',
   schema_versions: 'src/db',
+  // The mark of a restore that has not ended.
+  unfinished_restore: 'src/db/backup',
 };
 
 /** Statements that read a table of another folder. */
@@ -46,6 +48,8 @@ const READS_ELSEWHERE = [
   // Who is behind a session, and who made a key.
   'src/accounts/keys/caller-store.ts reads users',
   'src/accounts/keys/key-store.ts reads users',
+  // A job is accepted on a plan that its account has at that moment.
+  'src/jobs/api/accept-store.ts reads accounts',
   // The deliveries of a suspended account wait.
   'src/webhooks/deliveries/backlog-store.ts reads accounts',
   'src/webhooks/deliveries/due-store.ts reads accounts',

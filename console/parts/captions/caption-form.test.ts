@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CAPTION_DEFAULTS } from '../../../src/rules/jobs/captions.ts';
+import { CAPTION_DEFAULTS } from '../../../src/rules/captions/captions.ts';
 import { captionParams, FIELDS, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
 
 test('fields that are empty, or no number within the limits, are left out of the request', () => {

@@ -7,29 +7,29 @@ export type RestoreState = 'none' | 'loading' | { loaded: string };
 /** The only table of a database into which a restore has loaded nothing yet. */
 export const MARKER = 'unfinished_restore';
 
-const EXISTS = { text: `select to_regclass('${MARKER}') is not null as exists` };
+const EXISTS = { text: "select to_regclass('unfinished_restore') is not null as exists" };
 
 /** What a restore has done to the database. `loaded`: all of the backup of that time is there. */
 export async function readRestoreState(sql: Sql): Promise<RestoreState> {
   const [{ exists }] = (await sql.rows(EXISTS)) as [{ exists: boolean }];
   if (!exists) return 'none';
-  const rows = await sql.rows<{ loaded: string | null }>({ text: `select loaded from ${MARKER}` });
+  const rows = await sql.rows<{ loaded: string | null }>({ text: 'select loaded from unfinished_restore' });
   return rows[0]?.loaded ? { loaded: rows[0].loaded } : 'loading';
 }
 
 /** Marks the database as one that a restore has begun to load. */
 export async function markLoading(sql: Sql): Promise<void> {
-  await sql.run({ text: `create table if not exists ${MARKER} (loaded text)` });
+  await sql.run({ text: 'create table if not exists unfinished_restore (loaded text)' });
 }
 
 /** In the transaction that loads the rows: from its commit on, all of the backup is there. */
 export async function markLoaded(tx: Sql, takenAt: string): Promise<void> {
-  await tx.run({ text: `insert into ${MARKER} (loaded) values ($1)`, values: [takenAt] });
+  await tx.run({ text: 'insert into unfinished_restore (loaded) values ($1)', values: [takenAt] });
 }
 
 /** The restore is whole. */
 export async function removeMarker(sql: Sql): Promise<void> {
-  await sql.run({ text: `drop table if exists ${MARKER}` });
+  await sql.run({ text: 'drop table if exists unfinished_restore' });
 }
 
 /**

@@ -17,8 +17,8 @@ export function gapsOf(heard: Heard, part: Part): Gap[] {
 }
 
 /**
- * The text with what was transcribed of a gap. Words with wrong times that were in the gap are replaced, unless there is
- * less text now.
+ * The text with what was transcribed of a gap. Words with wrong times that were in the gap are replaced, unless there
+ * is less text now.
  * @param again  with a margin on both sides; times are those of the whole
  */
 export function fillGap(heard: Heard, gap: Gap, again: Heard): Heard {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { Agreement } from '../../rules/live/agreement.ts';
-import { joinWords } from '../../rules/words/word-places.ts';
+import { joinWords } from '../../rules/text/word-places.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Word } from '../engine.ts';
 import { mayBeSpoken, transcribeSpeech } from '../evidence/transcribe-speech.ts';
 import { EngineAwayError } from '../presence/engine-presence.ts';

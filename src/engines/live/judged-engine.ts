@@ -1,5 +1,5 @@
+import { joinWords } from '../../rules/text/word-places.ts';
 import type { Interval } from '../../rules/transcript/intervals.ts';
-import { joinWords } from '../../rules/words/word-places.ts';
 import { EngineError, type Pcm, SAMPLE_RATE, type Transcript } from '../engine.ts';
 import { mayBeSpoken, type SpeechEngine, transcribeSpeech } from '../evidence/transcribe-speech.ts';
 import type { VoiceDetector } from '../vad/vad.ts';

@@ -1,4 +1,4 @@
-import { NO_SPACES } from '../../rules/words/scripts.ts';
+import { NO_SPACES } from '../../rules/text/scripts.ts';
 import type { Transcript, Word } from '../engine.ts';
 import { meanConfidence, segmentWords } from '../segments.ts';
 

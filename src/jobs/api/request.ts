@@ -1,6 +1,6 @@
 import { ApiError } from '../../http/api-error.ts';
 import { mayUsePlan, PLANS, type Plan } from '../../rules/accounts/plan.ts';
-import type { CaptionOptions } from '../../rules/jobs/captions.ts';
+import type { CaptionOptions } from '../../rules/captions/captions.ts';
 import { CAPTION_FIELD_BYTES, readCaptionFields, readCaptionNames } from '../caption-options.ts';
 import { AUDIO_URL_FIELD_BYTES, type AudioUrl, readAudioUrl } from '../fetch/audio-url.ts';
 import type { RequestedOfJob } from '../job.ts';

@@ -3,7 +3,7 @@ import { meanConfidence } from '../../engines/segments.ts';
 import { assignVoices, runsOf, type Spoken } from '../../rules/speakers/assign-voices.ts';
 import { labelVoices } from '../../rules/speakers/labels.ts';
 import { secondsOfVoices, type Turn } from '../../rules/speakers/turn.ts';
-import { partsOfText, placeWords } from '../../rules/words/word-places.ts';
+import { partsOfText, placeWords } from '../../rules/text/word-places.ts';
 
 /** A speaker of a job, and how long it speaks. */
 export type SpeakerTime = { id: string; seconds: number };

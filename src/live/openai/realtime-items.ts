@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LivePartial } from '../../engines/live/live-engine.ts';
-import { joinWords } from '../../rules/words/word-places.ts';
+import { joinWords } from '../../rules/text/word-places.ts';
 
 type Item = { id: string; startSeconds: number; endSeconds: number; sent: string };
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { CaptionSegment } from './caption-words.ts';
-import { CAPTION_DEFAULTS } from './captions.ts';
+import type { CaptionSegment } from '../captions/caption-words.ts';
+import { CAPTION_DEFAULTS } from '../captions/captions.ts';
 import { toSrt, toText, toVtt } from './transcript-text.ts';
 
 function said(text: string, startSeconds: number, endSeconds: number): CaptionSegment {

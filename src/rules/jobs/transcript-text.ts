@@ -1,6 +1,6 @@
-import { type CaptionSegment, wholeMs } from './caption-words.ts';
-import { type CaptionOptions, type Cue, shapeCaptions } from './captions.ts';
-import { lastingCues } from './cue-times.ts';
+import { type CaptionSegment, wholeMs } from '../captions/caption-words.ts';
+import { type CaptionOptions, type Cue, shapeCaptions } from '../captions/captions.ts';
+import { lastingCues } from '../captions/cue-times.ts';
 
 /** The transcript as text: the segments joined by single spaces, those of several channels one per line. */
 export function toText(segments: readonly Pick<CaptionSegment, 'text' | 'channel'>[]): string {

@@ -1,4 +1,4 @@
-import { NO_SPACES, wordSegments } from '../words/scripts.ts';
+import { NO_SPACES, wordSegments } from '../text/scripts.ts';
 
 /** A word of a text: folded for comparison, and where it stands, in UTF-16 units. */
 export type TextWord = { word: string; start: number; end: number };

@@ -1,4 +1,4 @@
-import { NO_SPACES } from '../words/scripts.ts';
+import { NO_SPACES } from '../text/scripts.ts';
 
 /** The share of the spoken words that a text holds, 0 to 1, whatever their order, case and punctuation. */
 export function heardShare(spoken: string, heard: string): number {

@@ -1,4 +1,4 @@
-import { NO_SPACES } from '../words/scripts.ts';
+import { NO_SPACES } from '../text/scripts.ts';
 
 /** The texts of two neighbouring parts of the audio. */
 export type Neighbours = { before: string; after: string };

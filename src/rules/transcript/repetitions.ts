@@ -1,4 +1,4 @@
-import { NO_SPACES } from '../words/scripts.ts';
+import { NO_SPACES } from '../text/scripts.ts';
 
 /**
  * Text that repeats itself as no speaker does: positions of characters.

@@ -1,5 +1,5 @@
-import { NO_SPACES } from '../words/scripts.ts';
-import { type Place, placeWords } from '../words/word-places.ts';
+import { NO_SPACES } from '../text/scripts.ts';
+import { type Place, placeWords } from '../text/word-places.ts';
 
 /** A word or phrase of the transcript, and what is written in its place; nothing: it is left out. */
 export type Replacement = { from: string; to: string };

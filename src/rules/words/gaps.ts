@@ -5,7 +5,9 @@ import { findPressedWords } from './pressed-words.ts';
 /** A word, or a segment whose engine gives no words. */
 export type Said = Interval & { text: string; isSegment?: boolean };
 
-/** Audio without words; `from` and `to` are the first word that has no place in it or after it, and the first after it. */
+/**
+ * Audio without words; `from` and `to` are the first word that has no place in it or after it, and the first after it.
+ */
 export type Gap = Interval & { from: number; to: number };
 
 /** Shorter pauses occur between the words of slow speakers. */
@@ -18,8 +20,8 @@ const WORD_SECONDS = { fixed: 0.3, perLetter: 0.1 };
 const STRETCHED_SECONDS = 0.8;
 
 /**
- * The parts of the audio in which speech was detected and no word stands. Words with impossible times stand nowhere, and
- * of a word that is stretched over seconds only the time counts that it takes to say it.
+ * The parts of the audio in which speech was detected and no word stands. Words with impossible times stand nowhere,
+ * and of a word that is stretched over seconds only the time counts that it takes to say it.
  * @param said    in the order of the text
  * @param speech  sorted
  */

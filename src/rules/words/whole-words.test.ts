@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import { joinWords, textOfWords } from '../text/word-places.ts';
 import { joinWholeWords } from './whole-words.ts';
-import { joinWords, textOfWords } from './word-places.ts';
 
 /**
  * The words that Whisper's tokenizer, and its joining of signs, make of some sentences: written for this test, but for

@@ -1,5 +1,5 @@
-import { NO_SPACES, wordSegments } from './scripts.ts';
-import { type Place, placeWords } from './word-places.ts';
+import { NO_SPACES, wordSegments } from '../text/scripts.ts';
+import { type Place, placeWords } from '../text/word-places.ts';
 
 const HAS_LETTERS = /[\p{L}\p{M}\p{N}]/u;
 const OPENING_SIGNS = /^[\p{Ps}\p{Pi}¿¡]+$/u;

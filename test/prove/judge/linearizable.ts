@@ -11,8 +11,8 @@ const MAX_STEPS = 2_000_000;
 export type Explained = { verdict: Verdict; stuckAt: string | null };
 
 /**
- * Searches for a legal order, as Wing and Gong do: each step takes a call that began before every other open call ended.
- * What was tried is not tried again, as Lowe does: the same calls with the same states.
+ * Searches for a legal order, as Wing and Gong do: each step takes a call that began before every other open call
+ * ended. What was tried is not tried again, as Lowe does: the same calls with the same states.
  */
 export function explain({ start, operations }: History, maxSteps = MAX_STEPS): Explained {
   const calls = operations.toSorted((a, b) => a.call - b.call);

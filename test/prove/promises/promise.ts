@@ -1,7 +1,9 @@
 import type { Calls } from '../calls.ts';
 import type { History } from '../judge/history.ts';
 
-/** What the clients of a promise saw: histories for the judge of orders, or what a definition of sets or queues found. */
+/**
+ * What the clients of a promise saw: histories for the judge of orders, or what a definition of sets or queues found.
+ */
 export type Evidence =
   | { kind: 'order'; histories: History[] }
   | { kind: 'set-full' | 'queue'; findings: string[]; objects: number };

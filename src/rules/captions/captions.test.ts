@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import { toSrt, toVtt } from '../jobs/transcript-text.ts';
 import type { CaptionSegment } from './caption-words.ts';
 import { CAPTION_DEFAULTS, type CaptionOptions, type Cue, shapeCaptions } from './captions.ts';
-import { toSrt, toVtt } from './transcript-text.ts';
 
 /** A segment whose words follow each other, each `seconds` long. */
 function spoken(text: string, startSeconds: number, seconds = 0.3): CaptionSegment {

@@ -1,4 +1,4 @@
-import { NO_SPACES, wordSegments } from '../words/scripts.ts';
+import { NO_SPACES, wordSegments } from '../text/scripts.ts';
 
 /** A segment of a transcript, as far as captions need it. `words` may be empty or absent. */
 export type CaptionSegment = {
