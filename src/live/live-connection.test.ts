@@ -476,3 +476,21 @@ test('a client that waits for the engine is not idle', async () => {
 
   assert.equal(socket.closeCode, CLOSE.done);
 });
+
+test('a file that is sent as samples fails the job, which costs nothing', async () => {
+  await using environment = await openEnvironment();
+  const client = await environment.connect();
+  const message =
+    'The audio begins as an Ogg file does, and the session takes samples without a container: 16-bit PCM, little-endian, 16000 Hz, one channel. Send these, or the whole file to POST /v1/transcribe.';
+
+  client.connection.binary(Buffer.concat([Buffer.from('OggS\0\x02'), Buffer.alloc(3_000, 0x5a)]));
+  client.connection.binary(Buffer.alloc(32_000, 0x5a));
+  await until('the end', () => client.has('done'));
+  client.connection.closed(CLOSE.otherFormat);
+
+  const { job } = client.messages.at(-1)!;
+  assert.deepEqual([job.status, job.cost, job.text], ['failed', 0, null]);
+  assert.deepEqual([job.error.type, job.error.message], ['unprocessable_audio', message]);
+  assert.deepEqual(client.messages.find(({ type }) => type === 'error').error.message, message);
+  assert.equal(client.socket.closeCode, CLOSE.otherFormat);
+});

@@ -24,7 +24,12 @@ const RECONNECT_AFTER_MS = 500;
 const GAP_MESSAGES = 10;
 const SEGMENTS_PER_READ = 100;
 const LENGTH_WARNINGS_SECONDS = [600, 300, 60];
-const END_CODES = { out_of_balance: CLOSE.outOfBalance, too_long: CLOSE.tooLong, idle: CLOSE.idle };
+const END_CODES = {
+  out_of_balance: CLOSE.outOfBalance,
+  too_long: CLOSE.tooLong,
+  idle: CLOSE.idle,
+  other_format: CLOSE.otherFormat,
+};
 const LOSS_CODES = { failed: CLOSE.internal, away: CLOSE.overloaded };
 
 /**
@@ -247,6 +252,7 @@ export class LiveConnection implements SocketUser {
   }
 
   #sendDone(job: ReturnType<typeof showJob>, reason: EndReason | null = null): void {
+    if (reason === 'other_format') this.#socket.send({ type: 'error', error: job.error });
     this.#socket.sendText(writeJson({ type: 'done', seq: this.#session.entry.durable.segments + 1, job }));
     this.#close(reason === null ? CLOSE.done : END_CODES[reason], job.status);
   }

@@ -42,6 +42,7 @@ export const CLOSE = {
   badMessages: 4007,
   silent: 4008,
   unauthenticated: 4009,
+  otherFormat: 4010,
 } as const;
 
 /** An open WebSocket with a heartbeat: one whose client neither answers nor reads is closed. */

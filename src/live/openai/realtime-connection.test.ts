@@ -79,6 +79,12 @@ async function openConnection(audio: Buffer, { plan = 'lite', fails = false, cha
     typesOf,
     append,
     jobs: () => fixture.db.rows<{ plan: string }>({ text: 'select plan from jobs' }),
+    /** What the jobs have cost, and what is held on the account. */
+    charged: () =>
+      fixture.db.rows({
+        text: `select state, cost_units::integer as cost, accounts.held::integer as held
+          from jobs join accounts on accounts.id = jobs.account_id`,
+      }),
     closed: ended.promise,
     say: (type: unknown) => connection.text(JSON.stringify({ type })),
     async [Symbol.asyncDispose]() {
@@ -169,4 +175,15 @@ test('audio is transcribed on the plan that the account has by then', async () =
   await until('the job', () => client.typesOf('verbatim.job').length > 0);
 
   assert.deepEqual(await client.jobs(), [{ plan: 'lite' }]);
+});
+
+test('a file that is sent as samples is an error that names it, and costs nothing', async () => {
+  await using client = await openConnection(Buffer.concat([Buffer.from('fLaC\0'), Buffer.alloc(SECOND_BYTES, 0x5a)]));
+
+  await client.closed;
+
+  const { error } = client.events.find(({ type }) => type === 'error');
+  assert.equal(error.code, 'unprocessable_audio');
+  assert.match(error.message, /begins as a FLAC file does, .* 16000 Hz, one channel\. Send these,/);
+  assert.deepEqual(await client.charged(), [{ state: 'failed', cost: 0, held: 0 }]);
 });

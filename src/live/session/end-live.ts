@@ -37,6 +37,8 @@ export type LiveEnd = {
   warnings: readonly FoundWarning[];
   /** The balance is used up: the job fails, and costs what was received until then. */
   isOutOfBalance?: boolean;
+  /** Why the audio is not what the session takes: the job fails, costs nothing and stores no audio. */
+  refusal?: string | null;
 };
 
 /** What the end of a live job runs on: its audio is read in turns with other work of the process. */
@@ -76,7 +78,7 @@ async function endHeldJob(
 ): Promise<Job | null> {
   const { db, config } = runtime;
   const peaks = new PeakCollector();
-  const stored = await storeAudio(runtime, { job, row, peaks });
+  const stored = end.refusal ? {} : await storeAudio(runtime, { job, row, peaks });
   if (stored === 'lost') return null;
   const outcome = await outcomeOf(runtime, { job, row }, end);
   if (end.isOutOfBalance) await setTranscribed(db, job, costUnits(chargedMsOf(row), creditRates(config)[job.plan]));
@@ -176,6 +178,10 @@ async function outcomeOf(
   if (end.isOutOfBalance) {
     const message = `The balance was used up after ${receivedMs / 1000} seconds. Add credits and begin another session.`;
     return { kind: 'failed', type: 'insufficient_balance', message, model: end.model, durationMs: receivedMs };
+  }
+  if (end.refusal) {
+    const { refusal: message, model } = end;
+    return { kind: 'failed', type: 'unprocessable_audio', message, model, durationMs: receivedMs };
   }
   const segments = await segmentsOf(db, row);
   const warnings: FoundWarning[] = [...end.warnings, ...missingWordTimes(job, segments)];

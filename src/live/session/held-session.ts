@@ -33,8 +33,8 @@ export type HeldRuntime = StorageRuntime & {
   ends: Semaphore;
 };
 
-/** Why a job ends without its client's word. */
-export type EndReason = 'out_of_balance' | 'too_long' | 'idle';
+/** Why a job ends without its client's word. `other_format`: the audio is not what the session takes. */
+export type EndReason = 'out_of_balance' | 'too_long' | 'idle' | 'other_format';
 
 /**
  * Why a session cannot go on here. `lost`: another process has it, or its job has ended there. `away`: the database or
@@ -72,6 +72,8 @@ export class HeldSession implements JournalSession, PayingSession {
   readonly #user: HeldUser;
   readonly #over = new AbortController();
   #phase: SessionPhase = 'running';
+  /** Why the audio is not what the session takes. */
+  #refusal: string | null = null;
 
   constructor(runtime: HeldRuntime, { job, row }: TakenSession, engine: LiveEngine, user: HeldUser) {
     const { prompt, keywords, replacements } = job.options;
@@ -145,6 +147,12 @@ export class HeldSession implements JournalSession, PayingSession {
     } catch (cause) {
       this.fail(cause, 'a live session could not be ended');
     }
+  }
+
+  /** The audio is not what the session takes: its job fails, and costs nothing. */
+  async refuse(refusal: string): Promise<void> {
+    this.#refusal = refusal;
+    await this.finish('other_format');
   }
 
   /**
@@ -225,7 +233,8 @@ export class HeldSession implements JournalSession, PayingSession {
     const { job } = this;
     const { durable } = this.entry;
     const warnings = [...durable.warnings, ...this.warnings()];
-    const end = { model: this.#engine.name, warnings, isOutOfBalance: reason === 'out_of_balance' };
+    const isOutOfBalance = reason === 'out_of_balance';
+    const end = { model: this.#engine.name, warnings, isOutOfBalance, refusal: this.#refusal };
     const again = { waits: 'the end of a live session', jobId: job.id, signal: this.over };
     return await retryWhileAway(this.#runtime, again, () =>
       this.#runtime.ends(() => endLiveJob(this.#runtime, { job, row: { ...this.row, ...durable } }, end)),

@@ -3,6 +3,7 @@ import { chargedMsOf } from '../../jobs/live/live-store.ts';
 import type { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { bytesPerSecond } from '../../rules/live/encoding.ts';
+import { FirstBytes } from './audio/first-bytes.ts';
 import { type HeldRuntime, HeldSession, type HeldUser, type LiveMetrics, type Loss } from './held-session.ts';
 import { leaseMsOf, type TakenSession } from './take-over.ts';
 
@@ -58,6 +59,8 @@ export class RunningSession extends HeldSession {
   /** When the last second of audio was complete, and the bytes that came since. */
   #audioAtMs: number;
   #audioBytes = 0;
+  /** Null where the session's start was taken before, or is lost. */
+  #firstBytes: FirstBytes | null;
 
   constructor(runtime: LiveRuntime, taken: TakenSession & { place: Place }, user: SessionUser) {
     const { row, place, job } = taken;
@@ -71,6 +74,7 @@ export class RunningSession extends HeldSession {
     this.#place = place;
     this.#activeAtMs = runtime.clock.now();
     this.#audioAtMs = runtime.clock.now();
+    this.#firstBytes = row.durableBytes === 0 ? new FirstBytes(row.options) : null;
     this.#lease = runtime.leases.hold(
       () => ({ shard: row.shard, id: row.id, lease: row.lease, leaseMs: leaseMsOf(row) }),
       () => this.loseLease(),
@@ -96,7 +100,9 @@ export class RunningSession extends HeldSession {
   write(bytes: Uint8Array): void {
     this.keepAlive();
     if (!this.is('running') || bytes.length === 0 || !this.#keepPlace(bytes.length)) return;
-    this.audio.push(bytes);
+    const judged = this.#firstBytes?.push(bytes) ?? { bytes };
+    if ('refusal' in judged) return void this.refuse(judged.refusal);
+    this.audio.push(judged.bytes);
     if (!this.#isHeldBack && this.#isFull()) void this.#holdBack();
   }
 
@@ -104,6 +110,7 @@ export class RunningSession extends HeldSession {
   gap(to: number): boolean {
     if (to < this.audio.cameBytes) return false;
     if (!this.is('running')) return true;
+    this.#firstBytes = null;
     this.audio.skip(to, () => this.decoding.gap(to));
     return true;
   }

@@ -44,7 +44,7 @@ const JOB_TIMEOUT_MS = 5_000;
 // The other connection may be a handshake that this client gave up, and that came late.
 const REPLACED = 4001;
 /** Close codes after which the job is asked for: it has ended, or will not be continued. */
-const ENDED_CODES = [1000, 4002, 4004, 4005, 4006];
+const ENDED_CODES = [1000, 4002, 4004, 4005, 4006, 4010];
 /** Close codes after which another connection would end the same way. */
 const FINAL_CODES: Record<number, string> = {
   1002: 'The service did not understand the connection.',

@@ -27,7 +27,7 @@ _AHEAD_BYTES = 2**20
 _FIRST_PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 4.0
 #: Close codes after which the job is asked for: it has ended, or will not be continued.
-ENDED_CODES = frozenset({1000, 4002, 4004, 4005, 4006})
+ENDED_CODES = frozenset({1000, 4002, 4004, 4005, 4006, 4010})
 #: Another connection has the session: it may be a handshake that this client gave up, and that came late.
 REPLACED = 4001
 #: Close codes after which another connection would end the same way.
