@@ -412,6 +412,8 @@ const READERS: Row[] = [
   ],
 ];
 
+const OIDC = { OIDC_ISSUER: 'https://id.example.com/', OIDC_CLIENT_ID: 'verbatim' };
+
 for (const [name, reader, rows] of READERS) {
   test(`the reader "${name}" takes what it should and refuses the rest`, () => {
     const found = rows.map(([given]) => {
@@ -431,6 +433,41 @@ test('a node without all audio roles and without STORAGE_URL gets a warning', ()
   assert.deepEqual(doubts({ ROLES: 'api', STORAGE_URL: 's3://audio' }), []);
   assert.deepEqual(doubts({ ROLES: 'deliverer' }), []);
   assert.deepEqual(doubts({}), []);
+});
+
+const UNSERVED: [string, Record<string, string>, Record<string, string>][] = [
+  ['DATABASE_CONNECTIONS', { DATABASE_CONNECTIONS: '40' }, { DATABASE_URL: 'postgres://db/verbatim' }],
+  ['AWS_ENDPOINT_URL_S3', { AWS_ENDPOINT_URL_S3: 'http://bucket:7070' }, { STORAGE_URL: 's3://audio' }],
+  ['OIDC_NAME', { OIDC_NAME: 'Example ID' }, OIDC],
+  ['OIDC_CLIENT_SECRET', { OIDC_CLIENT_SECRET: 'secret' }, OIDC],
+  ['AUDIO_URL_ALLOWED_TARGETS', { AUDIO_URL: 'off', AUDIO_URL_ALLOWED_TARGETS: '10.0.0.0/8' }, { AUDIO_URL: 'on' }],
+  ['ENGINE_API_KEY', { ENGINE_API_KEY: 'key' }, { ENGINE_PRO: 'openai:http://127.0.0.1:8000/v1' }],
+  ['AUDIO_RETENTION_HOURS', { AUDIO_RETENTION_HOURS: '721' }, { JOB_RETENTION_DAYS: '31' }],
+  ['ENGINE_LIVE_LITE', { LIVE_SESSIONS: '0', ENGINE_LIVE_LITE: 'sherpa-onnx:small' }, { LIVE_SESSIONS: '1' }],
+  ['ENGINE_LIVE_PRO', { LIVE_SESSIONS: '0', ENGINE_LIVE_PRO: 'sherpa-onnx:small' }, { LIVE_SESSIONS: '1' }],
+  ['LIVE_STEP_SECONDS', { LIVE_SESSIONS: '0', LIVE_STEP_SECONDS: '2' }, { LIVE_SESSIONS: '1' }],
+  ['MAX_LIVE_SESSIONS_PER_ACCOUNT', { LIVE_SESSIONS: '0', MAX_LIVE_SESSIONS_PER_ACCOUNT: '9' }, { LIVE_SESSIONS: '1' }],
+];
+
+for (const [name, given, served] of UNSERVED) {
+  test(`${name} gets a warning where it has no effect`, () => {
+    const [doubt, ...others] = doubtsAbout(readConfig(given));
+
+    assert.match(doubt!, new RegExp(`^${name} has no effect `));
+    assert.deepEqual(others, []);
+    assert.deepEqual(doubtsAbout(readConfig({ ...given, ...served })), []);
+  });
+}
+
+test('settings of the embedded database and of the listener with TLS get a warning where those are not used', () => {
+  const database = { POSTGRES_BIN: '/usr/lib/postgresql/18/bin' };
+
+  assert.deepEqual(doubtsAbout(readConfig(database)), []);
+  assert.deepEqual(doubtsAbout(readConfig({ ...database, DATABASE_URL: 'postgres://db/verbatim' })), [
+    'POSTGRES_BIN has no effect beside DATABASE_URL, which names another database. Correct one of the two.',
+  ]);
+  assert.match(doubtsAbout(readConfig({ TLS_PORT: '9443' })).join(), /^TLS_PORT has no effect without TLS_CERT_FILE/);
+  assert.deepEqual(doubtsAbout(readConfig({ TLS_PORT: '8443' })), []);
 });
 
 test('the environment of a role has the thread pool size, unless it is set', () => {
