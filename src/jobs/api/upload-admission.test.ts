@@ -76,6 +76,7 @@ test('the balance is read for an upload only when the key was looked up without 
       account: { ...account, hadCredit, isSuspended: false },
       idempotency: NO_IDEMPOTENCY_KEY,
       upload,
+      signal: new AbortController().signal,
     });
     return reads;
   };
@@ -154,7 +155,8 @@ test('an upload waits 15 s for a place, then it is rejected; a place that become
   const clock = openManualClock();
   const uploads = openUploadAdmission({ ...fixture, clock });
   const upload = { open: () => Readable.from([]), contentType: '', contentLength: 1, rawQuery: null };
-  const admit = () => uploads.admit({ account, idempotency: NO_IDEMPOTENCY_KEY, upload });
+  const { signal } = new AbortController();
+  const admit = () => uploads.admit({ account, idempotency: NO_IDEMPOTENCY_KEY, upload, signal });
 
   const first = await admit();
   const second = admit();
@@ -165,6 +167,27 @@ test('an upload waits 15 s for a place, then it is rejected; a place that become
   await clock.advance(15_000);
 
   assert.equal(await third, 'rate_limited');
+});
+
+test('an upload whose caller hangs up while it waits for a place leaves the wait to others', async () => {
+  await using fixture = await openJobFixture({ MAX_UPLOADS_PER_ACCOUNT: '1' });
+  const account = { ...(await fixture.account()), hadCredit: true, isSuspended: false };
+  const uploads = openUploadAdmission({ ...fixture, clock: openManualClock() });
+  const upload = { open: () => Readable.from([]), contentType: '', contentLength: 1, rawQuery: null };
+  const [gone, there] = [new AbortController(), new AbortController()];
+  const admit = ({ signal }: AbortController) =>
+    uploads.admit({ account, idempotency: NO_IDEMPOTENCY_KEY, upload, signal });
+
+  const first = await admit(there);
+  const left = admit(gone);
+  gone.abort(new Error('the caller hung up'));
+
+  await assert.rejects(left, /the caller hung up/);
+  // As many may wait as may be under way: the one that left does not count.
+  const third = admit(there);
+  first[Symbol.dispose]();
+  (await third)[Symbol.dispose]();
+  (await admit(there))[Symbol.dispose]();
 });
 
 test('small uploads that arrive together are all accepted: those beyond the limit wait for the others', async () => {

@@ -16,8 +16,11 @@ export type UploadAdmission = {
   /**
    * Admits an upload before its body is read. Dispose the result once the upload has become a job or was refused.
    * @throws ApiError  402, 429 or 503
+   * @throws unknown   the reason of the signal, where that aborts while the upload waits for its place
    */
-  admit(call: Pick<Call<unknown, unknown, unknown>, 'account' | 'idempotency' | 'upload'>): Promise<Disposable>;
+  admit(
+    call: Pick<Call<unknown, unknown, unknown>, 'account' | 'idempotency' | 'upload' | 'signal'>,
+  ): Promise<Disposable>;
   /** @throws ApiError  402 when the account has no credit left */
   requireCredit(account: Account): Promise<void>;
 };
@@ -43,11 +46,11 @@ export function openUploadAdmission({ db, storage, clock, config }: StorageRunti
 
   return {
     requireCredit,
-    async admit({ account, idempotency, upload }) {
+    async admit({ account, idempotency, upload, signal }) {
       // A repeated request gets its saved answer, also when its job took the last credit.
       // The statement that accepts the job decides, under the account's lock.
       if (!idempotency.isRepeat && !account.hadCredit) await requireCredit(account);
-      const underWay = await beginUpload(account.id);
+      const underWay = await beginUpload(account.id, signal);
       try {
         const wantedBytes = Math.min(upload.contentLength ?? 0, config.maxUploadBytes);
         await requireFreeDisk(disk, config.minFreeDiskBytes, wantedBytes);
@@ -68,17 +71,22 @@ type Places = { underWay: number; waiting: Set<() => void> };
  * the disk, memory and sockets of one node. As many more wait a while, without their bodies: small uploads that arrive
  * together follow each other quickly, and the rate limit has admitted them already.
  */
-function openUploadCounts(maxPerAccount: number, clock: Clock): (accountId: string) => Promise<Disposable> {
+function openUploadCounts(maxPerAccount: number, clock: Clock) {
   const accounts = new Map<string, Places>();
 
-  async function waitForPlace({ waiting }: Places): Promise<boolean> {
+  async function waitForPlace({ waiting }: Places, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
     if (waiting.size >= maxPerAccount) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const take = () => resolve(true);
     waiting.add(take);
     const timer = new AbortController();
-    void clock.sleep(WAIT_FOR_PLACE_MS, timer.signal).then(() => waiting.delete(take) && resolve(false));
-    return await promise.finally(() => timer.abort(null));
+    const isOver = AbortSignal.any([timer.signal, signal]);
+    void clock.sleep(WAIT_FOR_PLACE_MS, isOver).then(() => waiting.delete(take) && resolve(false));
+    const isTaken = await promise.finally(() => timer.abort(null));
+    // A place that was taken is the upload's to end, also after its caller hung up.
+    if (!isTaken) signal.throwIfAborted();
+    return isTaken;
   }
 
   /** The place passes to the upload that has waited longest. */
@@ -94,11 +102,11 @@ function openUploadCounts(maxPerAccount: number, clock: Clock): (accountId: stri
     if (places.underWay === 0) accounts.delete(accountId);
   }
 
-  return async (accountId) => {
+  return async (accountId: string, signal: AbortSignal): Promise<Disposable> => {
     const places = accounts.get(accountId) ?? { underWay: 0, waiting: new Set() };
     accounts.set(accountId, places);
     if (places.underWay < maxPerAccount) places.underWay += 1;
-    else if (!(await waitForPlace(places))) throw tooManyUploads(maxPerAccount);
+    else if (!(await waitForPlace(places, signal))) throw tooManyUploads(maxPerAccount);
     let hasEnded = false;
     return {
       [Symbol.dispose]() {
