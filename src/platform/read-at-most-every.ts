@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 /** Calls `read` at most once per `everyMs`; calls in between get the latest result. A failed read is not reused. */
 export function readAtMostEvery<Value>(clock: Clock, everyMs: number, read: () => Promise<Value>) {
@@ -14,4 +14,9 @@ export function readAtMostEvery<Value>(clock: Clock, everyMs: number, read: () =
     }
     return latest;
   };
+}
+
+/** Calls `read` once: later calls get its result. A failed read is not reused: the next call reads again. */
+export function readOnce<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  return readAtMostEvery(systemClock, Number.POSITIVE_INFINITY, read);
 }

@@ -49,6 +49,17 @@ test('every page has a title, a description and one heading above all, and nothi
   }
 });
 
+test('a page that could not be rendered is rendered at the next request', async () => {
+  let failures = 1;
+  const flaky = new DocsSite({ base: '/docs', version: '1.2.3', inService: true }, async (file, text, resolve) => {
+    if (failures-- > 0) throw new Error('the language of a code block cannot be loaded');
+    return await renderMarkdown(file, text, resolve);
+  });
+
+  await assert.rejects(flaky.page('jobs'), /cannot be loaded/);
+  assert.equal(await flaky.page('jobs'), pages.get('/docs/jobs'));
+});
+
 test('the page of the sidebar that one reads is marked', async () => {
   assert.match((await site.page('jobs'))!, /<a href="\/docs\/jobs" aria-current="page">Jobs<\/a>/);
 });

@@ -30,7 +30,10 @@ export class DocsSite {
   readonly #names: Map<string, string>;
   readonly #rendered = new Map<string, Promise<Rendered>>();
 
-  constructor(options: SiteOptions) {
+  readonly #renderPage: typeof renderMarkdown;
+
+  constructor(options: SiteOptions, render = renderMarkdown) {
+    this.#renderPage = render;
     const groups = groupsWith(({ file }) => (file === null ? options.inService : existsSync(path.join(ROOT, file))));
     this.#frame = { ...options, groups };
     const listed = groups.flatMap(({ entries }) => entries).filter(({ file }) => file !== null);
@@ -90,8 +93,10 @@ export class DocsSite {
     const known = this.#rendered.get(file);
     if (known) return known;
     const text = readFileSync(path.join(ROOT, file), 'utf8');
-    const rendering = renderMarkdown(file, text, (target) => this.#resolve(target));
+    const rendering = this.#renderPage(file, text, (target) => this.#resolve(target));
     this.#rendered.set(file, rendering);
+    // The next request tries again: a file may have been away.
+    rendering.catch(() => this.#rendered.delete(file));
     return rendering;
   }
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { readOnce } from '../../platform/read-at-most-every.ts';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Call, Route } from '../route.ts';
 import { bundleConsole, type ConsoleBundle, type ConsoleFile, readPrebuiltConsole } from './console-bundle.ts';
@@ -44,14 +45,11 @@ export function consoleRoutes(
   load: () => Promise<ConsoleBundle> = loadConsole,
 ): Route[] {
   const headers = { ...PAGE_HEADERS, 'content-security-policy': policyFor(framedBy) };
-  let loading: Promise<ConsoleBundle> | undefined;
-  const bundle = async () => {
-    loading ??= load();
-    return await loading.catch((cause: Error) => {
-      loading = undefined;
+  const loaded = readOnce(load);
+  const bundle = async () =>
+    await loaded().catch((cause: Error) => {
       throw new ApiError('unavailable', cause.message, { cause });
     });
-  };
   return [
     consoleRoute('/', 'The console', async () => {
       const page = (await bundle()).page.replace(COMMAND_FIELD, () => commandField(command));

@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from '../../platform/installation.ts';
 import { RawJson, writeJson } from '../../platform/json.ts';
+import { readOnce } from '../../platform/read-at-most-every.ts';
 import { ApiError } from '../api-error.ts';
 import { REFERENCE_NAME } from '../docs/contents.ts';
-import type { DocsSite } from '../docs/site.ts';
 import { readSiteStyles } from '../docs/styles.ts';
 import type { Answer, Route } from '../route.ts';
 import { frameAncestors } from './frame-ancestors.ts';
@@ -63,13 +63,10 @@ type ReferenceOptions = {
  */
 export function referenceRoutes({ describe, version, framedBy }: ReferenceOptions): Route[] {
   // Made at the first request: marked and the languages take 30 ms to load, and the pages some memory.
-  let loading: Promise<DocsSite> | undefined;
-  const site = () => {
-    loading ??= import('../docs/site.ts').then(
-      ({ DocsSite: Site }) => new Site({ base: '/docs', version, inService: true }),
-    );
-    return loading;
-  };
+  const site = readOnce(async () => {
+    const { DocsSite } = await import('../docs/site.ts');
+    return new DocsSite({ base: '/docs', version, inService: true });
+  });
   let searchFile: RawJson | undefined;
   const answerHtml = (body: string | null): Answer => {
     if (body === null) throw new ApiError('not_found', 'There is no such page; /docs/ lists them.');
