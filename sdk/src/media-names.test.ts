@@ -14,6 +14,19 @@ test('names of audio and video are known by their endings, in any case', () => {
     'x.aif',
     'x.aiff',
     'x.mpeg',
+    'talk.mpga',
+    'ring.m4r',
+    'x.aifc',
+    'x.snd',
+    'phone.awb',
+    'x.eac3',
+    'x.asf',
+    'x.f4v',
+    'x.qt',
+    'DVD.VOB',
+    'x.ogv',
+    '00001.MTS',
+    'x.m2t',
   ];
   const others = ['notes.txt', 'wav', 'call.wav.txt', 'call.mp3.failed.txt', 'mp3.zip', 'x.tsx'];
 

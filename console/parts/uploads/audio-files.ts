@@ -1,7 +1,9 @@
-import { MEDIA_NAME } from '#sdk/media-names.ts';
+import { MEDIA_ENDINGS, MEDIA_NAME } from '#sdk/media-names.ts';
 import { addUpload, setLength } from './upload-queue.ts';
 
 const VIDEO_NAME = /\.(mp4|mov|mkv|webm)$/i;
+/** What the dialog for choosing files shows. Browsers know the types of some endings only. */
+export const ACCEPTED = ['audio/*', 'video/*', ...MEDIA_ENDINGS.map((ending) => `.${ending}`)].join();
 const MAX_FILES = 2_000;
 const LENGTH_WAIT_MS = 15_000;
 

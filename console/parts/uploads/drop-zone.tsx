@@ -1,6 +1,6 @@
 import { type ChangeEvent, type DragEvent, useState } from 'react';
 import { say } from '../../ui/toast.tsx';
-import { addFiles, filesOf } from './audio-files.ts';
+import { ACCEPTED, addFiles, filesOf } from './audio-files.ts';
 
 /** Takes files by a drop or a choice, and adds them to the queue. @param onAdded  called once some are there */
 export function DropZone({ onAdded }: { onAdded?: () => void }) {
@@ -33,7 +33,7 @@ export function DropZone({ onAdded }: { onAdded?: () => void }) {
       <p className="actions">
         <label className="button">
           Choose files
-          <input type="file" multiple accept="audio/*,video/*,.opus,.flac,.mka,.mkv,.amr,.caf" onChange={onChoose} />
+          <input type="file" multiple accept={ACCEPTED} onChange={onChoose} />
         </label>
         <label className="button">
           Choose a folder
