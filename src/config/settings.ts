@@ -135,7 +135,7 @@ export const SETTINGS = {
   transcribeConcurrency: setting(
     'TRANSCRIBE_CONCURRENCY',
     String(os.availableParallelism()),
-    'pieces of audio that this node transcribes at once; also its number of jobs under way',
+    'pieces of audio that this node transcribes at once, of a speech server at most; also its number of jobs under way',
     read.integer(1, 1024),
     'number of cores',
   ),

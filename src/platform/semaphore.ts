@@ -1,18 +1,19 @@
-/** Runs work under one of a fixed number of permits; calls beyond them wait in order of arrival. */
+/** Runs work under one of a number of permits; calls beyond them wait in order of arrival. */
 export type Semaphore = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
 /**
- * @param permits  how many calls run at once, 1 or more
+ * @param permits  how many calls run at once, 1 or more; a function is asked whenever a call arrives or has ended
  * An abort ends the wait with the signal's reason; work that has started must watch the signal itself.
  */
-export function openSemaphore(permits: number): Semaphore {
+export function openSemaphore(permits: number | (() => number)): Semaphore {
   const waiting = new Set<() => void>();
-  let free = permits;
+  const isFree = typeof permits === 'number' ? () => taken < permits : () => taken < permits();
+  let taken = 0;
 
   async function acquire(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (free > 0) {
-      free -= 1;
+    if (waiting.size === 0 && isFree()) {
+      taken += 1;
       return;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -22,15 +23,15 @@ export function openSemaphore(permits: number): Semaphore {
     await promise.finally(() => signal?.removeEventListener('abort', abandon));
   }
 
-  /** A permit passes directly to the next caller: while calls wait, `free` stays 0 and no later call overtakes. */
+  /** A permit passes directly to the next caller: no later call overtakes. */
   function release(): void {
-    const [next] = waiting;
-    if (!next) {
-      free += 1;
-      return;
+    taken -= 1;
+    for (const next of waiting) {
+      if (!isFree()) return;
+      waiting.delete(next);
+      taken += 1;
+      next();
     }
-    waiting.delete(next);
-    next();
   }
 
   return async (work, signal) => {

@@ -29,9 +29,12 @@ export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'translateTo' |
 export class OpenaiClient implements AsyncDisposable {
   readonly #settings: OpenaiSettings;
   readonly #connections: Agent;
+  readonly #onBusy: () => void;
 
-  constructor(settings: OpenaiSettings) {
+  /** @param hooks  `onBusy` is called when the server answers that it has too many requests, or no model yet */
+  constructor(settings: OpenaiSettings, { onBusy }: { onBusy: () => void }) {
     this.#settings = settings;
+    this.#onBusy = onBusy;
     // The caller's signal bounds every wait.
     this.#connections = new Agent({ connections: settings.slots, headersTimeout: 0, bodyTimeout: 0 });
   }
@@ -48,6 +51,7 @@ export class OpenaiClient implements AsyncDisposable {
         const { cause, failure } = result;
         throw new EngineError('engine_error', messageOf(failure), { cause, failure });
       }
+      if (result.isBusy) this.#onBusy();
       const pauseMs = Math.min(result.retryAfterMs ?? retryPauseMs(attempt), TIMER_MAX_MS);
       await delay(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }

@@ -1,29 +1,30 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { openSemaphore } from '../../platform/semaphore.ts';
-import { type Engine, EngineError, type Pcm, type TranscribeOptions, type Transcript } from '../engine.ts';
-import { tookTooLong } from '../process/call-queue.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { holdsNoSpeech } from '../silence.ts';
 import { NO_ANSWER, OpenaiClient, type OpenaiSettings, type SpeechRequest } from './openai-client.ts';
+import { ServerCalls } from './server-calls.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** A server that speaks the OpenAI speech-to-text API. The operator chose its address, so no address rules apply. */
-export function openOpenai(settings: OpenaiSettings): Engine {
+/**
+ * A server that speaks the OpenAI speech-to-text API. The operator chose its address, so no address rules apply.
+ * @param settings  `slots` is the most requests at once
+ */
+export function openOpenai(settings: OpenaiSettings, clock: Clock = systemClock): Engine {
   const { baseUrl, model, slots } = settings;
-  const semaphore = openSemaphore(slots);
-  const client = new OpenaiClient(settings);
+  const calls = new ServerCalls(slots, clock);
+  const client = new OpenaiClient(settings, { onBusy: () => calls.refused() });
   const closing = new AbortController();
 
   async function transcribe(piece: Pcm, { timeoutMs, signal, ...asked }: TranscribeOptions): Promise<Transcript> {
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(tookTooLong(timeoutMs)), timeoutMs);
-    const ending = AbortSignal.any([signal, closing.signal, deadline.signal]);
-    try {
-      return await semaphore(() => callServer(piece, asked, ending), ending);
-    } finally {
-      clearTimeout(timer);
-    }
+    const options = {
+      timeoutMs,
+      signal: AbortSignal.any([signal, closing.signal]),
+      seconds: piece.length / SAMPLE_RATE,
+    };
+    return await calls.run((ending) => callServer(piece, asked, ending), options);
   }
 
   async function callServer(piece: Pcm, asked: SpeechRequest, signal: AbortSignal): Promise<Transcript> {

@@ -126,6 +126,54 @@ test('a piece that ended three processes is not given to others', async () => {
   assert.deepEqual([environment.made.calls, environment.made.probes], [1, 1]);
 });
 
+/** An engine whose calls the test answers, and the probes that it got. */
+function openHeldEngine(probe = async () => undefined) {
+  const engine = openFakeEngine({ slots: 2 });
+  const made = { probes: 0 };
+  const presence = new EnginePresence(engine, {
+    clock: openManualClock(),
+    log: openLog('silent'),
+    async probe() {
+      made.probes += 1;
+      await probe();
+    },
+  });
+  return { engine, made, presence };
+}
+
+test('words of another call are as good as a probe, which is not made while calls are under way', async () => {
+  const { engine, made, presence } = openHeldEngine();
+  const first = presence.transcribe(PIECE, asked());
+  const failed = await engine.nextCall();
+  const second = presence.transcribe(PIECE, asked());
+  const answered = await engine.nextCall();
+
+  failed.fail(failing({ kind: 'timeout' }));
+  await turnOfTheLoop();
+  const meanwhile = [made.probes, presence.absence()?.cause.message];
+  answered.say('words');
+  const again = await engine.nextCall();
+  const after = presence.absence();
+  again.say('words');
+
+  assert.deepEqual([textOf(await first), textOf(await second)], ['words', 'words']);
+  assert.deepEqual([meanwhile, after, made.probes], [[0, 'It failed: timeout.'], null, 0]);
+});
+
+test('an engine is probed once all calls under way have ended without words', async () => {
+  const { engine, made, presence } = openHeldEngine(async () => Promise.reject(failing(REFUSED)));
+  const calls = [presence.transcribe(PIECE, asked()), presence.transcribe(PIECE, asked())];
+  const [one, other] = [await engine.nextCall(), await engine.nextCall()];
+
+  one.fail(failing({ kind: 'timeout' }));
+  await turnOfTheLoop();
+  const meanwhile = made.probes;
+  other.fail(failing({ kind: 'timeout' }));
+
+  for (const call of calls) await assert.rejects(call, EngineAwayError);
+  assert.deepEqual([meanwhile, made.probes], [0, 1]);
+});
+
 test('what the engine cannot do is neither probed nor tried again', async () => {
   await using environment = openEnvironment({ calls: [{ kind: 'request' }] });
 

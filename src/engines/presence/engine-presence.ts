@@ -13,6 +13,7 @@ import {
   type Transcript,
 } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
+import { CallsUnderWay } from './calls-under-way.ts';
 import { NO_WORDS, probe } from './probe.ts';
 
 /** The engine does not work: no audio is at fault, and the same call may succeed once the engine is back. */
@@ -52,7 +53,8 @@ const WORDS_PROBE_EVERY_MS = 10_000;
  * An engine, and whether it works now. After each failed call a probe decides whose fault that was. If the engine
  * fails the probe, it is away: the call rejects with EngineAwayError, and the probe is repeated until it passes. If it
  * passes the probe, the call is made again, three times in all. From a failure that looks like the engine's until the
- * probe has passed, the engine counts as away, so that no job is claimed for it.
+ * probe has passed, the engine counts as away, so that no job is claimed for it. Words that another call under way
+ * gets are as good as a probe, which may have to wait behind that call.
  */
 export class EnginePresence implements Engine {
   readonly #engine: Engine;
@@ -66,6 +68,7 @@ export class EnginePresence implements Engine {
   #isOpened: boolean;
   #probing: Promise<boolean> | null = null;
   #underWay = 0;
+  readonly #calls = new CallsUnderWay();
   #lastAnswerAtMs: number;
   /** Pieces with speech that got no words since the engine gave some last. */
   #wordless = 0;
@@ -123,7 +126,7 @@ export class EnginePresence implements Engine {
     this.#underWay += 1;
     try {
       for (let tries = 1; ; tries += 1) {
-        const failure = await this.#tryOnce(piece, options);
+        const failure = await this.#calls.during((tellWords) => this.#tryOnce(piece, options, tellWords));
         if (!(failure instanceof EngineError)) return failure;
         if (!(await this.#isAtWork(failure, options.signal))) throw new EngineAwayError(failure);
         // The piece was given to three processes already.
@@ -172,12 +175,15 @@ export class EnginePresence implements Engine {
   }
 
   /** The transcript, or the failure that a probe has to explain. Rejects for all others. */
-  async #tryOnce(piece: Pcm, options: TranscribeOptions): Promise<Transcript | EngineError> {
+  async #tryOnce(piece: Pcm, options: TranscribeOptions, tellWords: () => void): Promise<Transcript | EngineError> {
     try {
       const given = await this.#call(piece, options);
       const transcript = sanitiseTranscript(given, piece.length / SAMPLE_RATE);
       // An engine gives no segments for silence without being used, and some give marks for anything.
-      if (transcript.segments.some(({ text }) => spokenLetters(text) > 0)) this.#gaveWords();
+      if (transcript.segments.some(({ text }) => spokenLetters(text) > 0)) {
+        this.#gaveWords();
+        tellWords();
+      }
       return transcript;
     } catch (error) {
       options.signal.throwIfAborted();
@@ -239,6 +245,8 @@ export class EnginePresence implements Engine {
       await this.#engine.warmUp();
       return this.#works();
     }
+    if (await unlessAborted(this.#calls.giveWords(), signal)) return this.#works();
+    signal.throwIfAborted();
     await this.#probe(this.#engine, signal);
     this.#gaveWords();
   }
