@@ -13,11 +13,11 @@ const OPTIONS = [
   ...['--disable-autodetect', '--enable-zlib', '--disable-network', '--disable-avdevice', '--disable-ffplay'],
   ...[
     '--disable-encoders',
-    '--enable-encoder=pcm_s16le,pcm_f32le',
+    '--enable-encoder=opus,pcm_s16le,pcm_f32le',
     '--disable-filters',
     '--enable-filter=aresample,pan',
   ],
-  ...['--disable-muxers', '--enable-muxer=matroska,null,pcm_s16le,wav', '--disable-protocols'],
+  ...['--disable-muxers', '--enable-muxer=matroska,null,ogg,pcm_s16le,wav', '--disable-protocols'],
   '--enable-protocol=fd,file,pipe,subfile',
 ];
 

@@ -2675,11 +2675,23 @@ export interface PostJobsIdShareBody {
 export interface GetSharedTokenQuery {
   format?: 'json' | 'text' | 'srt' | 'vtt' | 'md' | 'docx' | 'pdf';
 }
+export interface GetJobsIdAudioQuery {
+  /**
+   * A copy that browsers play, as Ogg with Opus: one channel, at the times of the transcript. Absent: the original.
+   */
+  format?: 'opus';
+}
 export interface PostJobsIdAudioLinkBody {
   /**
    * Seconds.
    */
   expires_in?: number;
+}
+export interface GetAudioLinksLinkQuery {
+  /**
+   * A copy that browsers play, as Ogg with Opus: one channel, at the times of the transcript. Absent: the original.
+   */
+  format?: 'opus';
 }
 export interface GetJobsIdPeaksQuery {
   /**

@@ -102,6 +102,25 @@ test('the stored audio of jobs, on a running service', { timeout: 170_000 }, asy
     );
   });
 
+  await t.test('a copy in Opus is sent whole and in parts, by links too', async () => {
+    const whole = await ask(account, 'GET', `${audioPath}?format=opus`);
+    const part = await ask(account, 'GET', `${audioPath}?format=opus`, undefined, { range: 'bytes=100-199' });
+    const behind = await ask(account, 'GET', `${audioPath}?format=opus`, undefined, { range: 'bytes=9999999-' });
+    const { json: link } = await ask(account, 'POST', `/v1/jobs/${job.id}/audio-link`);
+    const opened = await ask(null, 'GET', `${link.url}?format=opus`);
+    const wrong = await ask(account, 'GET', `${audioPath}?format=flac`);
+    const ofOther = await ask(other, 'GET', `${audioPath}?format=opus`);
+
+    assert.deepEqual([whole.status, whole.headers.get('content-type')], [200, 'audio/ogg']);
+    assert.match(whole.bytes.toString('latin1', 0, 40), /^OggS.*OpusHead/s);
+    assert.match(whole.headers.get('content-disposition')!, /filename="job_\w+\.opus"/);
+    assert.deepEqual([part.status, part.bytes.equals(whole.bytes.subarray(100, 200))], [206, true]);
+    assert.equal(part.headers.get('content-range'), `bytes 100-199/${whole.bytes.length}`);
+    assert.equal(part.headers.get('etag'), whole.headers.get('etag'));
+    assert.deepEqual([behind.status, opened.bytes.equals(whole.bytes)], [416, true]);
+    assert.deepEqual([wrong.status, ofOther.status], [400, 404]);
+  });
+
   await t.test('a link opens it without a key, until it expires or the job is erased', async () => {
     const made = await ask(account, 'POST', `/v1/jobs/${job.id}/audio-link`, { expires_in: 2 });
     const long = await ask(account, 'POST', `/v1/jobs/${job.id}/audio-link`);

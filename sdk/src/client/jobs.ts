@@ -1,5 +1,6 @@
 import type {
   AudioLink,
+  GetJobsIdAudioQuery,
   GetJobsIdPeaksQuery,
   GetJobsIdTranscriptQuery,
   GetJobsQuery,
@@ -187,9 +188,12 @@ export class Jobs {
     return await this.#http.json('PATCH', route`/v1/jobs/${id}/transcript`, { ...options, body });
   }
 
-  /** The stored audio; read it as a stream or a blob. With `headers: { range }` a part of it. */
-  async audio(id: string, options?: RequestOptions): Promise<Response> {
-    const call = { ...options, isStream: true };
+  /**
+   * The stored audio; read it as a stream or a blob. With `headers: { range }` a part of it.
+   * @param params  `format: 'opus'`: a copy that browsers play
+   */
+  async audio(id: string, options?: RequestOptions, params: GetJobsIdAudioQuery = {}): Promise<Response> {
+    const call = { ...options, query: params, isStream: true };
     return await this.#http.send('GET', route`/v1/jobs/${id}/audio`, call, async (answer) => refusePage(answer));
   }
 

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { findProgram, type ToolPaths } from '../../platform/tools.ts';
 import { type OpenAudio, openAudio } from '../storage/open-audio.ts';
 import { sandboxOfThisProcess } from './sandbox.ts';
@@ -9,6 +9,8 @@ export type SandboxBounds = {
   tools: ToolPaths;
   /** The file that the program may read, under the name INPUT_PATH. */
   input?: string;
+  /** Whether the program reads `stdin`, in place of a file. */
+  hasStdin?: boolean;
   memoryMaxBytes: number;
   cpuMaxSeconds: number;
   signal?: AbortSignal;
@@ -16,6 +18,8 @@ export type SandboxBounds = {
 
 /** A running decoder of an untrusted file. */
 export type SandboxedProcess = {
+  /** Null where the program reads a file. */
+  stdin: Writable | null;
   stdout: Readable;
   /**
    * @throws Error  when the program could not be started
@@ -42,7 +46,7 @@ export async function openSandboxed(
   args: string[],
   bounds: SandboxBounds,
 ): Promise<SandboxedProcess> {
-  const { tools, signal, memoryMaxBytes, cpuMaxSeconds } = bounds;
+  const { tools, signal, memoryMaxBytes, cpuMaxSeconds, hasStdin = false } = bounds;
   const found = findProgram(tools, program);
   if (found === null) throw new Error(`${program} is not installed. Type: apt-get install ffmpeg`);
   const { kind } = await sandboxOfThisProcess(tools);
@@ -50,7 +54,7 @@ export async function openSandboxed(
   signal?.throwIfAborted();
   const limits = { memoryMaxBytes, cpuMaxSeconds };
   const input = file && { path: bounds.input!, descriptor: file.descriptor };
-  const { child, ended } = spawnSandboxed(kind, { tools, program: found, args, limits, input });
+  const { child, ended } = spawnSandboxed(kind, { tools, program: found, args, limits, input, hasStdin });
   return supervise({ child, ended: input === null ? ended : withInput(ended, input.path) }, signal);
 }
 
@@ -127,7 +131,7 @@ function supervise({ child, ended }: Sandboxed, signal: AbortSignal | undefined)
     kill();
     child.stdout.destroy();
   };
-  return { stdout: child.stdout, ended, kill, close, stderrEnd: () => stderrEnd };
+  return { stdin: child.stdin, stdout: child.stdout, ended, kill, close, stderrEnd: () => stderrEnd };
 }
 
 function killGroup(pid: number): void {

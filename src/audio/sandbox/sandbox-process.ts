@@ -21,12 +21,14 @@ export type SandboxOrder = {
   limits: { memoryMaxBytes: number; cpuMaxSeconds: number };
   /** The file that the program may read, under the name INPUT_PATH: its real path, and an open descriptor. */
   input: { path: string; descriptor: number } | null;
+  /** Whether the program reads what is written to it, in place of a file. */
+  hasStdin?: boolean;
 };
 
 /** `code` is null when a signal ended the program, inside the sandbox too. */
 export type SandboxExit = { code: number | null; signal: NodeJS.Signals | null };
 export type Sandboxed = {
-  child: ChildProcessByStdio<null, Readable, Readable>;
+  child: ChildProcessByStdio<Writable | null, Readable, Readable>;
   /** @throws Error  when the sandbox could not be set up, or the program not be started in it */
   ended: Promise<SandboxExit>;
 };
@@ -62,7 +64,7 @@ export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxe
   const filter = kind === 'bubblewrap' ? systemCallFilter() : null;
   const child = spawn(command!, args, {
     stdio: [
-      kind === 'bubblewrap' ? 'ignore' : (order.input?.descriptor ?? 'ignore'),
+      order.hasStdin ? 'pipe' : kind === 'bubblewrap' ? 'ignore' : (order.input?.descriptor ?? 'ignore'),
       'pipe',
       'pipe',
       ...(kind === 'bubblewrap' ? (['pipe'] as const) : []),

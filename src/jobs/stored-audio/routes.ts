@@ -9,10 +9,11 @@ import { shardOf } from '../../rules/shard.ts';
 import type { JobsApi } from '../api/jobs-api.ts';
 import { jobHeadOr404 } from '../own-job.ts';
 import { jobSchema } from '../schemas.ts';
-import { AUDIO_MEDIA_TYPES, answerAudio } from './audio-answer.ts';
+import { AUDIO_MEDIA_TYPES, type AudioReads, answerAudio } from './audio-answer.ts';
 import type { AudioLinks } from './audio-link.ts';
 import { keptAudioKey } from './kept-audio.ts';
 import { OpenReads } from './open-reads.ts';
+import { OpusCopies } from './opus-copies.ts';
 import { findPeaks } from './peaks-store.ts';
 import { retryJob } from './retry.ts';
 
@@ -26,6 +27,14 @@ const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 const audioMedia = Object.fromEntries(
   AUDIO_MEDIA_TYPES.map((type) => [type, Type.Unsafe<string>({ type: 'string', format: 'binary' })]),
 );
+const audioQuery = Type.Object({
+  format: Type.Optional(
+    oneOf(['opus'], {
+      description:
+        'A copy that browsers play, as Ogg with Opus: one channel, at the times of the transcript. Absent: the original.',
+    }),
+  ),
+});
 const AUDIO_ANSWERS = { 200: { media: audioMedia }, 206: { media: audioMedia } };
 
 const linkSchema = Type.Object(
@@ -48,23 +57,25 @@ const peaksSchema = Type.Object(
 
 /** A job's stored audio, links to it, its waveform, and a new job on it. */
 export function storedAudioRoutes(api: StoredAudioApi): Route[] {
-  const reads = new OpenReads();
+  const reads = { reads: new OpenReads(), copies: new OpusCopies(api) };
   return [audioRoute(api, reads), createLinkRoute(api), openLinkRoute(api, reads), peaksRoute(api), retryRoute(api)];
 }
 
-function audioRoute(api: StoredAudioApi, reads: OpenReads): Route {
+function audioRoute(api: StoredAudioApi, reads: AudioReads): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id/audio',
     auth: 'key',
     scope: 'jobs:read',
     summary: "Read a job's stored audio, or with Range a part of it",
-    description: 'Audio is stored until its job ends, and for `AUDIO_RETENTION_HOURS` after that.',
-    errors: ['range_not_satisfiable'],
+    description:
+      'Audio is stored until its job ends, and for `AUDIO_RETENTION_HOURS` after that. A copy in Opus is made when it is asked for first, which takes some seconds for an hour of audio.',
+    errors: ['range_not_satisfiable', 'unprocessable_audio', 'unavailable'],
     tag: TAG,
-    schema: { params: jobId, answers: AUDIO_ANSWERS },
-    async handle({ account, params, header }) {
-      return await answerAudio(api, reads, await jobHeadOr404(api.db, account, params.id), header);
+    schema: { params: jobId, query: audioQuery, answers: AUDIO_ANSWERS },
+    async handle({ account, params, query, header, signal }) {
+      const job = await jobHeadOr404(api.db, account, params.id);
+      return await answerAudio(api, reads, job, { asOpus: query.format === 'opus', header, signal });
     },
   });
 }
@@ -99,22 +110,23 @@ function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioApi): Rou
   });
 }
 
-function openLinkRoute(api: StoredAudioApi, reads: OpenReads): Route {
+function openLinkRoute(api: StoredAudioApi, reads: AudioReads): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/audio-links/:link',
     auth: 'none',
     summary: 'Open a link to stored audio',
     description: 'A link ends with the key that made it, and opens nothing while the account is suspended.',
-    errors: ['range_not_satisfiable'],
+    errors: ['range_not_satisfiable', 'unprocessable_audio', 'unavailable'],
     tag: TAG,
-    schema: { params: Type.Object({ link: Type.String() }), answers: AUDIO_ANSWERS },
-    async handle({ params, header }) {
+    schema: { params: Type.Object({ link: Type.String() }), query: audioQuery, answers: AUDIO_ANSWERS },
+    async handle({ params, query, header, signal }) {
       const target = api.audioLinks.read(params.link, api.clock.now());
       if (target === null) throw linkEnded();
       const { accountId, keyId, jobId } = target;
       const account = await accountOfLink(api, { shard: shardOf(accountId), accountId, keyId });
-      return await answerAudio(api, reads, await jobHeadOr404(api.db, account, jobId), header);
+      const job = await jobHeadOr404(api.db, account, jobId);
+      return await answerAudio(api, reads, job, { asOpus: query.format === 'opus', header, signal });
     },
   });
 }

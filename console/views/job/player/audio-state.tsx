@@ -20,7 +20,7 @@ export function AudioState({ player, sound }: { player: Player; sound: JobSound 
   if (problem === 'unplayable') {
     return (
       <AttachFile sound={sound}>
-        This browser cannot play this audio format. Attach the audio in another format, such as MP3.
+        This browser cannot play this audio. Attach the audio in another format, such as MP3.
       </AttachFile>
     );
   }

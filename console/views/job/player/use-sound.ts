@@ -26,13 +26,15 @@ export function useSound(job: Pick<Job, 'id' | 'audio'>, player: Player): JobSou
   const [ownPeaks, setOwnPeaks] = useState<Peaks | null>(null);
   const expiresAtMs = useRef(0);
   const attachedUrl = useRef<string | null>(null);
+  /** Whether the browser has refused the original: then it gets the copy that every browser plays. */
+  const needsCopy = useRef(false);
 
   const load = useCallback(async () => {
     setError(null);
     try {
       const link = await api.jobs.audioLink(job.id);
       expiresAtMs.current = Date.parse(link.expires_at);
-      player.setSource(link.url);
+      player.setSource(needsCopy.current ? `${link.url}?format=opus` : link.url);
       setSource('stored');
     } catch (cause) {
       const isErased = cause instanceof ApiError && (cause.status === 404 || cause.status === 409);
@@ -41,7 +43,7 @@ export function useSound(job: Pick<Job, 'id' | 'audio'>, player: Player): JobSou
     }
   }, [job.id, player]);
   useEffect(() => void load(), [load]);
-  useNewLink(player, source === 'stored', expiresAtMs, load);
+  useOtherSource(player, source === 'stored', { expiresAtMs, needsCopy, load });
   useEffect(() => () => revoke(attachedUrl.current), []);
 
   async function attach(file: File): Promise<FileCheck> {
@@ -75,19 +77,27 @@ function usePeaks(id: string): Peaks | null {
 }
 
 /**
- * A link is good for some minutes: when the element fails after that, it gets another one and goes on at the same
- * place.
+ * When the element fails, the player goes on at the same place with another source. A link is good for some minutes:
+ * after that another one is made. Before, the browser cannot play the original, and gets a copy. `canPlayType` cannot
+ * tell, because it knows containers: GSM and PCM are both audio/wav.
  */
-function useNewLink(
+function useOtherSource(
   player: Player,
   isStored: boolean,
-  expiresAtMs: React.RefObject<number>,
-  load: () => Promise<void>,
+  {
+    expiresAtMs,
+    needsCopy,
+    load,
+  }: { expiresAtMs: React.RefObject<number>; needsCopy: React.RefObject<boolean>; load: () => Promise<void> },
 ): void {
   const { problem } = useSyncExternalStore(player.subscribe, () => player.state);
   useEffect(() => {
-    if (isStored && problem !== null && Date.now() >= expiresAtMs.current) void load();
-  }, [isStored, problem, expiresAtMs, load]);
+    if (!isStored || problem === null) return;
+    const hasExpired = Date.now() >= expiresAtMs.current;
+    if (!hasExpired && needsCopy.current) return;
+    needsCopy.current ||= !hasExpired;
+    void load();
+  }, [isStored, problem, expiresAtMs, needsCopy, load]);
 }
 
 function revoke(url: string | null): void {

@@ -1842,9 +1842,19 @@ class GetSharedTokenQuery(TypedDict):
     format: NotRequired[Literal["json", "text", "srt", "vtt", "md", "docx", "pdf"]]
 
 
+class GetJobsIdAudioQuery(TypedDict):
+    format: NotRequired[Literal["opus"]]
+    """A copy that browsers play, as Ogg with Opus: one channel, at the times of the transcript. Absent: the original."""
+
+
 class PostJobsIdAudioLinkBody(TypedDict):
     expires_in: NotRequired[int]
     """Seconds."""
+
+
+class GetAudioLinksLinkQuery(TypedDict):
+    format: NotRequired[Literal["opus"]]
+    """A copy that browsers play, as Ogg with Opus: one channel, at the times of the transcript. Absent: the original."""
 
 
 class GetJobsIdPeaksQuery(TypedDict):

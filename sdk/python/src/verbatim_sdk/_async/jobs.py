@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._core.audio import audio_source
 from .._core.following import has_ended, progress_of
@@ -255,7 +255,12 @@ class AsyncJobs:
 
     @asynccontextmanager
     async def audio(
-        self, job_id: str, *, byte_range: str | None = None, options: RequestOptions | None = None
+        self,
+        job_id: str,
+        *,
+        byte_range: str | None = None,
+        format: Literal["opus"] | None = None,
+        options: RequestOptions | None = None,
     ) -> AsyncIterator[httpx.Response]:
         """
         The stored audio, read as it comes; Raises NotFoundError when it is no longer stored.
@@ -265,9 +270,12 @@ class AsyncJobs:
                     ...
 
         - `byte_range`: a value of the header Range, such as `bytes=0-65535`
+        - `format`: `opus` for a copy that browsers play; absent: the original
         """
         headers = {} if byte_range is None else {"Range": byte_range}
-        request: Request[Any] = Request("GET", path("/v1/jobs/{}/audio", job_id), accept="*/*", headers=headers)
+        request: Request[Any] = Request(
+            "GET", path("/v1/jobs/{}/audio", job_id), query={"format": format}, accept="*/*", headers=headers
+        )
         async with self._transport.stream(request, options, is_read=False) as response:
             yield response
 
