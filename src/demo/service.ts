@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
@@ -67,6 +67,7 @@ export async function startService(options: StartOptions): Promise<DemoService> 
       ...options.env,
     },
   });
+  closeSync(log);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const baseUrl = `http://127.0.0.1:${options.port}`;
   const service: DemoService = {

@@ -53,16 +53,24 @@ export type Cluster = AsyncDisposable & {
   audioDir: string;
 };
 
-/** @param env  further settings of both nodes */
-export async function openCluster(receiver: Receiver, env: Record<string, string> = {}): Promise<Cluster> {
-  const folder = temporaryFolder();
+/**
+ * @param folder  an empty one, for all files of the cluster
+ * @param env     further settings of both nodes
+ */
+export async function openCluster(
+  receiver: Receiver,
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<Cluster> {
   const audioDir = path.join(folder, 'audio');
   mkdirSync(audioDir, { mode: 0o700 });
   chmodSync(folder, 0o711);
   const engine = await openSpeechServer(SPOKEN);
   const postgres = await openOutside(path.join(folder, 'postgres'), { max_connections: '150' });
+  // The power of the disk with the cluster's folder may be cut.
+  const outside = temporaryFolder();
   const shared = {
-    ...settingsFor(receiver, folder),
+    ...settingsFor(receiver, outside),
     ...SETTINGS,
     DATABASE_URL: postgres.url(),
     ENGINE_LITE: `openai:${engine.baseUrl}`,
@@ -92,7 +100,7 @@ export async function openCluster(receiver: Receiver, env: Record<string, string
       await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
       await postgres.stop();
       await engine[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      rmSync(outside, { recursive: true });
     },
   };
 }
@@ -115,7 +123,9 @@ async function openNode(
       return below.filter((entry) => isOfKind(entry, role)).map(({ pid }) => pid);
     },
     async heal() {
-      if (!isAlive(service.pid)) service = await startService({ dataDir, port, env });
+      const start = () => startService({ dataDir, port, env }).catch(() => null);
+      // On a busy machine a start may take longer than is waited for.
+      if (!isAlive(service.pid)) service = await until('a start of the service', start, READY_MS);
       await until('readiness', () => isReady(service.baseUrl), READY_MS);
     },
     [Symbol.asyncDispose]: () => service.stop(),

@@ -1,8 +1,11 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { killOne, type Victim } from '../faults/service-under-load.ts';
+import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
 import type { Random } from '../fixtures/random.ts';
+import { until } from '../fixtures/until.ts';
 import { type Cluster, type ClusterNode, SPOKEN } from './cluster.ts';
+import type { PowerDisk } from './power/power-disk.ts';
 
 /** What goes wrong, for a time, with one of the nodes or what they share. `begin` gives what ends it. */
 export type Fault = {
@@ -17,6 +20,27 @@ const STOPPED_SECONDS = 14;
 // Long enough for jobs under way to look for their audio, and for the engine's calls to be waited for.
 const AWAY_SECONDS = 5;
 const APART_MS = 700;
+const KILLED_MS = 120_000;
+
+/** Cuts the power of the disk that has all files of the cluster, as often as it is in the list. */
+export function powerCut(disk: PowerDisk): Fault {
+  return {
+    name: 'power cut',
+    async begin({ nodes, postgres }, _node, random) {
+      const database = postgres.pid();
+      const pids = nodes.flatMap((node) => node.pids());
+      pids.push(database, ...descendantsOf(database).map(({ pid }) => pid));
+      // The processes first: an answer after the cut could not be kept.
+      for (const pid of pids) killOne(pid);
+      await until('the end of every process', () => !pids.some(isAlive), KILLED_MS);
+      await disk.cut(random.integer(2 ** 31));
+      return async () => {
+        await disk.restore();
+        await postgres.startAgain();
+      };
+    },
+  };
+}
 
 const nothing = async () => undefined;
 

@@ -9,7 +9,14 @@ import { proofPage, tableOf } from './proof-page.ts';
 import { problemsOf, type Run } from './prove.ts';
 
 const ROW = { promise: 'a thing is once', judge: 'queue', calls: 1_200, unknown: 3, objects: 40, refused: [] };
-const RUN: Run = { seed: 1, faults: [{ name: FAULTS[0]!.name, seconds: 4 }], rows: [ROW], gaps: [], seconds: 90 };
+const RUN: Run = {
+  seed: 1,
+  fileSystem: null,
+  faults: [{ name: FAULTS[0]!.name, seconds: 4 }],
+  rows: [ROW],
+  gaps: [],
+  seconds: 90,
+};
 
 test('the table adds up the runs of each promise', () => {
   const second = { ...RUN, seed: 2, rows: [{ ...ROW, refused: ['a', 'b'] }] };

@@ -1,5 +1,6 @@
 import { FAULTS } from './faults.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
+import { FILE_SYSTEMS } from './power/power-disk.ts';
 import type { Run } from './prove.ts';
 
 type Proof = { runs: Run[]; commit: string; date: Date };
@@ -53,6 +54,9 @@ Each once per seed, in an order of the seed, at a node of the seed. In a run, th
 
 ${FAULTS.map(({ name }) => `- ${name}: ${longest(runs, name)}`).join('\n')}
 
+Power cuts: all files of both nodes and of PostgreSQL are on a disk with a volatile write cache, which a process provides. All
+processes are killed, what was not flushed is lost in any order, and the file system is mounted again. ${powerCuts(runs)}
+
 ## Planted bugs
 
 Tests add these bugs to the service, and fail unless the judge refuses the promise that each breaks:
@@ -68,8 +72,17 @@ npm run prove -- --long --minutes 60   # round after round; or --seeds 20
 \`\`\`
 
 It needs Linux, and Go for Porcupine. It prints the table, writes this page, and keeps the calls of a run that is refused. The code is in
-\`test/prove/\`. Two things it does not judge: the text of a transcript, and what is durable when the power fails.
+\`test/prove/\`. It does not judge the text of a transcript. Power cuts are a part of \`--long\`, and need
+root, FUSE, loop devices and the programs that make the file systems.
 `;
+}
+
+function powerCuts(runs: Run[]): string {
+  const cuts = FILE_SYSTEMS.map((name) => {
+    const own = runs.filter(({ fileSystem }) => fileSystem === name);
+    return `${name} ${own.reduce((sum, { faults }) => sum + faults.length, 0)}`;
+  });
+  return `Cuts in this run: ${cuts.join(', ')}.`;
 }
 
 function longest(runs: Run[], name: string): string {

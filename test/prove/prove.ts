@@ -1,12 +1,15 @@
+import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, randomFrom } from '../fixtures/random.ts';
+import { temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver, type Received } from '../fixtures/webhooks/receiver.ts';
 import { Calls, nowUs } from './calls.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import { FAULTS, type Fault, powerCut } from './faults.ts';
 import { explain } from './judge/linearizable.ts';
 import { openJudge } from './judge/porcupine.ts';
+import { type FileSystem, openPowerDisk } from './power/power-disk.ts';
 import { BALANCE } from './promises/balance.ts';
 import { answerToEvent, jobEvents } from './promises/events.ts';
 import { IDEMPOTENCY } from './promises/idempotency.ts';
@@ -33,6 +36,8 @@ export type Row = {
 
 export type Run = {
   seed: number;
+  /** Of the disk whose power was cut; null in a run without power cuts. */
+  fileSystem: FileSystem | null;
   /** How long each fault lasted. */
   faults: { name: string; seconds: number }[];
   rows: Row[];
@@ -43,6 +48,8 @@ export type Run = {
 
 export type RunOptions = {
   seed: number;
+  /** Cuts the power of a disk with this file system instead. */
+  fileSystem?: FileSystem;
   /** Each once, in an order of the seed; by default all. */
   faults?: readonly Fault[];
   /** Of whose names the words are a part; by default all. */
@@ -62,14 +69,17 @@ export function problemsOf({ rows, gaps }: Run): string[] {
 /** Answers that a promise's clients got, below which a run is not one. */
 const FLOOR = 40;
 const ANSWERS_AFTER_FAULT = 3;
+const POWER_CUTS = 5;
 const WAIT_MS = 120_000;
 
 /** Uses two nodes under one fault after the other, and judges what the clients saw. */
-export async function prove({ seed, faults = FAULTS, only, env, file, onFault }: RunOptions): Promise<Run> {
+export async function prove({ seed, fileSystem, only, env, file, onFault, ...options }: RunOptions): Promise<Run> {
   const startedAtMs = performance.now();
   const random = randomFrom(seed);
   await using receiver = await openReceiver({ reply: answerToEvent });
-  await using cluster = await openCluster(receiver, env);
+  await using disk = fileSystem ? await openPowerDisk(fileSystem) : openFolder();
+  const faults = 'cut' in disk ? Array.from({ length: POWER_CUTS }, () => powerCut(disk)) : (options.faults ?? FAULTS);
+  await using cluster = await openCluster(receiver, disk.folder, env);
   const calls = new Calls(cluster, randomFrom(seed + 1), file ?? null);
   const url = receiver.url.replace('/hook', '');
   const chosen = promisesAt(url, receiver.requests).filter(
@@ -90,7 +100,8 @@ export async function prove({ seed, faults = FAULTS, only, env, file, onFault }:
   const judge = openJudge();
   const rows: Row[] = [];
   for (const { name, promise } of inUse) rows.push(await rowOf(calls, name, await promise.evidence(), judge));
-  return { seed, faults: timeline.faults, rows, gaps, seconds: Math.round((performance.now() - startedAtMs) / 1000) };
+  const seconds = Math.round((performance.now() - startedAtMs) / 1000);
+  return { seed, fileSystem: fileSystem ?? null, faults: timeline.faults, rows, gaps, seconds };
 
   async function runFaults(): Promise<void> {
     await timeline.answersSince(nowUs(), ANSWERS_AFTER_FAULT);
@@ -163,6 +174,12 @@ async function rowOf(
     return [`${history.name} is ${verdicts[i]}, at: ${explain(history).stuckAt}`];
   });
   return { ...row, judge: judge.name, objects: histories.length, refused };
+}
+
+function openFolder() {
+  const folder = temporaryFolder();
+  const remove = async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  return { folder, [Symbol.asyncDispose]: remove };
 }
 
 function promisesAt(url: string, received: Received[]): ServicePromise[] {
