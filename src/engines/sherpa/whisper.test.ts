@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { SHERPA_OPTIONS } from '../../../test/fixtures/audio/sherpa-options.ts';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
-import { modelFile } from '../../../test/fixtures/audio/tone/onnx-writer.ts';
+import { modelFile } from '../../../test/fixtures/audio/tone/model-file.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { asked } from '../../../test/fixtures/engine-conformance.ts';
 import { openSherpa } from './sherpa.ts';

