@@ -6,6 +6,8 @@ export type Word = {
   startSeconds: number;
   endSeconds: number;
   confidence: number | null;
+  /** The engine gives it no times: they are shared out between those of its neighbours. */
+  estimated?: true;
   /** Absent where speakers were not asked for; null where they are unknown. */
   speaker?: string | null;
   /** From 0; absent where the channels were mixed. */

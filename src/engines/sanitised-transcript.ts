@@ -21,7 +21,10 @@ export function sanitiseTranscript(given: Transcript | undefined, pieceSeconds: 
 
 function sanitiseSegment(segment: Segment, pieceSeconds: number): Segment {
   if (!Array.isArray(segment?.words)) throw invalidTranscript();
-  const words = segment.words.map((word) => sanitisePart(word, pieceSeconds));
+  const words = segment.words.map((word) => ({
+    ...sanitisePart(word, pieceSeconds),
+    ...(word.estimated === true && { estimated: word.estimated }),
+  }));
   const whole = sanitisePart(segment, pieceSeconds);
   return { ...whole, words: joinWholeWords(whole.text, words) };
 }

@@ -4,12 +4,13 @@ import { type Place, placeWords } from '../text/word-places.ts';
 const HAS_LETTERS = /[\p{L}\p{M}\p{N}]/u;
 const OPENING_SIGNS = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 
-type Word = { text: string; endSeconds: number; confidence: number | null };
+type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null; estimated?: true };
 
 /**
  * The words of an engine joined into whole words. Whisper divides words at apostrophes, hyphens and points, and writing
  * without spaces at its tokens. A word ends at white space, in writing without spaces at a border between two words of
- * ICU's dictionaries. Signs alone are no word: opening ones belong to the next word, others to the word before. What an
+ * ICU's dictionaries. Signs alone are no word: opening ones, and those that only a blank parts from the word before,
+ * belong to the next word, others to the word before. What an
  * engine gives as one word stays one: there are no times of its parts.
  * @param text   the engine's own, whose letters the whole words have
  * @param words  with the blanks that the engine gives, which count where the words are not those of the text
@@ -17,10 +18,13 @@ type Word = { text: string; endSeconds: number; confidence: number | null };
 export function joinWholeWords<Given extends Word>(text: string, words: readonly Given[]): Given[] {
   const places = placeWords(text, words);
   const isStart = places === null ? startsByBlanks(words) : startsInText(text, places);
+  // "$" stands alone before "5" and after a blank.
+  const isBefore = (at: number) => at + 1 < words.length && isStart(at) && !isStart(at + 1);
+  const isClosing = (at: number) => isSign(words[at]!) && !isBefore(at);
   const joined: Given[] = [];
   let first = 0;
   for (let end = 1; end <= words.length; end += 1) {
-    if (end < words.length && (isSign(words[end]!) || isOpening(words[end - 1]!) || !isStart(end))) continue;
+    if (end < words.length && (isClosing(end) || isOpening(words[end - 1]!) || !isStart(end))) continue;
     const parts = words.slice(first, end);
     const own = places?.slice(first, end);
     const whole = own
@@ -62,12 +66,15 @@ function startsInText(text: string, places: readonly Place[]): (at: number) => b
 }
 
 function joinParts<Given extends Word>(parts: readonly Given[], text: string): Given {
+  // The parts with times have those of the word.
+  const timed = parts.filter(({ estimated }) => !estimated);
+  const [first, ...others] = timed.length > 0 ? timed : parts;
   const confidences = parts.map(({ confidence }) => confidence).filter((confidence) => confidence !== null);
   const mean = confidences.reduce((sum, confidence) => sum + confidence, 0) / confidences.length;
   return {
-    ...parts[0]!,
+    ...first!,
     text,
-    endSeconds: Math.max(...parts.map(({ endSeconds }) => endSeconds)),
+    endSeconds: Math.max(first!.endSeconds, ...others.map(({ endSeconds }) => endSeconds)),
     confidence: confidences.length < parts.length ? null : mean,
   };
 }
