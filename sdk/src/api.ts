@@ -255,6 +255,10 @@ export interface Word {
    * With diarize=true; null where the speakers were not found.
    */
   speaker?: string | null;
+  /**
+   * The engine gives this word no times: they lie between those of its neighbours. Else absent.
+   */
+  estimated?: true;
 }
 export interface Segment {
   /**
@@ -750,6 +754,10 @@ export interface OpenAiTranscription {
     word: string;
     start: number;
     end: number;
+    /**
+     * The engine gives this word no times: they lie between those of its neighbours. Else absent.
+     */
+    estimated?: true;
   }[];
 }
 export interface Model {

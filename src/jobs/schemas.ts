@@ -20,8 +20,16 @@ export const timed = {
   confidence: nullable(Type.Number({ minimum: 0, maximum: 1 }), '0 to 1; null where the engine gives none.'),
   speaker: Type.Optional(nullable(Type.String(), 'With diarize=true; null where the speakers were not found.')),
 };
+/** Of a word without times of the engine. */
+export const ESTIMATED = 'The engine gives this word no times: they lie between those of its neighbours. Else absent.';
 /** A word of a transcript. */
-export const wordSchema = Type.Object(timed, component('Word'));
+export const wordSchema = Type.Object(
+  {
+    ...timed,
+    estimated: Type.Optional(Type.Literal(true, { description: ESTIMATED })),
+  },
+  component('Word'),
+);
 /** A segment of a transcript. */
 export const segmentSchema = Type.Object(
   {

@@ -170,13 +170,14 @@ export class LanguageCount {
   }
 }
 
-function viewOf({ startSeconds, endSeconds, text, confidence, speaker, channel }: Word | Segment) {
+function viewOf({ startSeconds, endSeconds, text, confidence, speaker, channel, ...more }: Word | Segment) {
   return {
     ...(channel !== undefined && { channel }),
     start: round(startSeconds),
     end: round(endSeconds),
     text,
     confidence: confidence && round(confidence),
+    ...('estimated' in more && { estimated: more.estimated }),
     ...(speaker !== undefined && { speaker }),
   };
 }

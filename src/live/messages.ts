@@ -67,6 +67,7 @@ export function segmentMessage(segment: LiveSegment, wordTimes: boolean) {
         end: rounded(word.endSeconds),
         text: word.text,
         confidence: word.confidence,
+        ...(word.estimated && { estimated: word.estimated }),
       })),
     }),
   };

@@ -2,6 +2,7 @@ import { deflateSync } from 'node:zlib';
 import type { Answer } from '../../http/route.ts';
 import { component, nullable, oneOf, type Static, Type } from '../../http/schema.ts';
 import type { Job } from '../job.ts';
+import { ESTIMATED } from '../schemas.ts';
 import { renderTranscript } from '../transcript.ts';
 import type { OpenAiRequest } from './request.ts';
 
@@ -29,7 +30,16 @@ export const openAiAnswerSchema = Type.Object(
     ),
     duration: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds.' })),
     segments: Type.Optional(Type.Array(Type.Unknown())),
-    words: Type.Optional(Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }))),
+    words: Type.Optional(
+      Type.Array(
+        Type.Object({
+          word: Type.String(),
+          start: Type.Number(),
+          end: Type.Number(),
+          estimated: Type.Optional(Type.Literal(true, { description: ESTIMATED })),
+        }),
+      ),
+    ),
   },
   component('OpenAiTranscription', EXAMPLE, 'More than text and usage only with verbose_json and diarized_json.'),
 );
@@ -45,7 +55,11 @@ export const diarizedSegmentSchema = Type.Object({
 });
 
 type StoredPart = { start: number; end: number; text: string; confidence: number | null };
-type StoredSegment = StoredPart & { words?: StoredPart[]; speaker?: string | null; no_speech_share?: number };
+type StoredSegment = StoredPart & {
+  words?: (StoredPart & { estimated?: true })[];
+  speaker?: string | null;
+  no_speech_share?: number;
+};
 
 /** A completed job in the format of the request. */
 export function renderOpenAi(job: Job, request: OpenAiRequest): Pick<Answer, 'body' | 'contentType'> {
@@ -95,7 +109,12 @@ function verbose(job: Job, { granularities, options }: OpenAiRequest) {
     // An engine without times of words has times of segments only.
     ...((granularities.includes('segment') || words.length === 0) && { segments: segments.map(showSegment) }),
     ...(granularities.includes('word') && {
-      words: words.map(({ text, start, end }) => ({ word: text, start, end })),
+      words: words.map(({ text, start, end, estimated }) => ({
+        word: text,
+        start,
+        end,
+        ...(estimated && { estimated }),
+      })),
     }),
   };
 }

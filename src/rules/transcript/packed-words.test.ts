@@ -26,6 +26,16 @@ test('words are the words of the text, with times and confidences in thousandths
   assert.deepEqual(unpackWords(segments, packed!), [segments[0]!.words, [word('three', 60, 61)]]);
 });
 
+test('words with estimated times are marked', () => {
+  const estimated = { ...word('two', 1.2, 1.4), estimated: true as const };
+  const segments = [{ text: 'one two', startSeconds: 1, endSeconds: 2, words: [word('one', 1, 1.2), estimated] }];
+
+  const packed = packWords(segments);
+
+  assert.equal(packed, '[[null,[0,0],[200,200],null,[1]]]');
+  assert.deepEqual(unpackWords(segments, packed!), [segments[0]!.words]);
+});
+
 test('words that are not the text split at spaces keep their own texts', () => {
   const words = [word('New York', 1, 2), word('', 2, 2), word('東', 2, 3)];
   const segments = [{ text: 'New York, 東', startSeconds: 1.5, endSeconds: 3, words }];

@@ -1,7 +1,16 @@
-type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
+type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null; estimated?: true };
 type TimedText = { text: string; startSeconds: number; endSeconds: number };
-/** Of one segment: its words' texts, null where they are its text split at spaces; and three numbers for each word. */
-type Packed = [texts: string[] | null, gapsMs: number[], durationsMs: number[], confidences: (number | null)[] | null];
+/**
+ * Of one segment: its words' texts, null where they are its text split at spaces; three numbers for each word; and the
+ * numbers of those with estimated times, where there are some.
+ */
+type Packed = [
+  texts: string[] | null,
+  gapsMs: number[],
+  durationsMs: number[],
+  confidences: (number | null)[] | null,
+  estimated?: number[],
+];
 
 /**
  * The words of segments as compact JSON text, to be stored beside the segments: 104 kB for an hour of speech, 41 kB in
@@ -20,12 +29,14 @@ function packSegment({ text, startSeconds, words }: TimedText & { words: readonl
   const starts = words.map((word) => toMs(word.startSeconds));
   const ends = words.map((word) => toMs(word.endSeconds));
   const confidences = words.map(({ confidence }) => confidence && Math.round(confidence * 1000));
-  return [
+  const estimated = words.flatMap((word, at) => (word.estimated ? [at] : []));
+  const packed: Packed = [
     isText ? null : texts,
     starts.map((start, i) => start - (i === 0 ? toMs(startSeconds) : ends[i - 1]!)),
     ends.map((end, i) => end - starts[i]!),
     confidences.every((confidence) => confidence === null) ? null : confidences,
   ];
+  return estimated.length > 0 ? [packed[0], packed[1], packed[2], packed[3], estimated] : packed;
 }
 
 /**
@@ -36,7 +47,7 @@ function packSegment({ text, startSeconds, words }: TimedText & { words: readonl
 export function unpackWords(segments: readonly TimedText[], packed: string): Word[][] {
   const all = JSON.parse(packed) as Packed[];
   return segments.map(({ text, startSeconds }, i) => {
-    const [texts, gapsMs, durationsMs, confidences] = all[i] ?? [[], [], [], null];
+    const [texts, gapsMs, durationsMs, confidences, estimated = []] = all[i] ?? [[], [], [], null];
     const words = texts ?? text.split(' ');
     if (words.length !== gapsMs.length) return [];
     let ms = toMs(startSeconds);
@@ -49,6 +60,7 @@ export function unpackWords(segments: readonly TimedText[], packed: string): Wor
         startSeconds: start / 1000,
         endSeconds: ms / 1000,
         confidence: thousandths === null ? null : thousandths / 1000,
+        ...(estimated.includes(at) && { estimated: true as const }),
       };
     });
   });

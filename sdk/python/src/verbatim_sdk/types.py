@@ -124,6 +124,8 @@ class Word(TypedDict):
     """0 to 1; null where the engine gives none."""
     speaker: NotRequired[str | None]
     """With diarize=true; null where the speakers were not found."""
+    estimated: NotRequired[Literal[True]]
+    """The engine gives this word no times: they lie between those of its neighbours. Else absent."""
 
 
 class Segment(TypedDict):
@@ -417,6 +419,8 @@ class OpenAiTranscriptionWordsItem(TypedDict):
     word: str
     start: float
     end: float
+    estimated: NotRequired[Literal[True]]
+    """The engine gives this word no times: they lie between those of its neighbours. Else absent."""
 
 
 class OpenAiTranscription(TypedDict):
