@@ -32,7 +32,11 @@ export async function readPosition(
   const gap = { from: text, oldest_id: oldestId };
   if (isId('evt', text)) {
     const foundMs = await findEventTime(sql, owner, text);
-    return { fromMs: foundMs ?? timeOfId(text), isNow: false, gap: foundMs === null ? gap : null, oldestId };
+    if (foundMs !== null) return { fromMs: foundMs, isNow: false, gap: null, oldestId };
+    const madeMs = timeOfId(text);
+    // Of a clock that was ahead, or made up: its time may be later than any that the database takes.
+    const isNow = madeMs > nowMs;
+    return { fromMs: isNow ? nowMs : madeMs, isNow, gap, oldestId };
   }
   const fromMs = readTimeOr400(name, text).getTime();
   if (fromMs > nowMs) return { fromMs: nowMs, isNow: true, gap: null, oldestId };

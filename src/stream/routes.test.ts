@@ -141,6 +141,29 @@ test('events that are committed after the hello are sent, also those that began 
   assert.deepEqual(received.sort(), [await late, after].sort());
 });
 
+// The last times are later than any that PostgreSQL takes as text.
+for (const id of ['evt_01zzzzzzzzzzzzzzzzzzzzzzzz', 'evt_7zzzzzzzzzzzzzzzzzzzzzzzzz', `evt_${'z'.repeat(26)}`]) {
+  test(`a stream that resumes with an id of the future says so, and sends what comes: ${id}`, async () => {
+    await using db = await openTestDatabase();
+    const account = await makeStreamAccount(db);
+    const before = await emit(db, account);
+    await using node = await openStreamNode(db);
+    const cut = new AbortController();
+    const headers = { 'x-api-key': account.key, 'last-event-id': id };
+    const frames = framesOf((await fetch(node.url, { headers, signal: cut.signal })).body!);
+    const hello = (await frames.next()).value!;
+    const gap = (await frames.next()).value!;
+    const after = await emit(db, account);
+
+    const event = (await frames.next()).value;
+    cut.abort();
+
+    assert.notEqual(hello.id, null);
+    assert.deepEqual([gap.event, gap.data], ['gap', { from: id, oldest_id: before }]);
+    assert.equal(event?.data.id, after);
+  });
+}
+
 test('streams of one account that read at the same moment make each read once', async () => {
   await using db = await openTestDatabase();
   const account = await makeStreamAccount(db);
