@@ -5,10 +5,10 @@
  */
 export function describeSystemError(error: unknown, place = 'The output'): string | null {
   if (!(error instanceof Error)) return null;
-  const { code = '', path, dest } = error as NodeJS.ErrnoException & { dest?: string };
+  const { code = '', path, dest, syscall } = error as NodeJS.ErrnoException & { dest?: string };
   const say = SENTENCES[code];
   if (!say) return null;
-  return `${say(dest ?? path ?? place)} (${code})`;
+  return `${say(dest ?? path ?? (syscall === 'read' ? 'The input' : place))} (${code})`;
 }
 
 const SENTENCES: Record<string, (place: string) => string> = {
