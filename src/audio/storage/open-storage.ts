@@ -8,7 +8,9 @@ import { ID_NAME, openFileStorage, type SharedStorage, StorageAwayError } from '
 
 const stat = promisify(statWithCallback);
 
-const NOT_KNOWN = 'it is not the storage that the database knows, or its disk is not mounted';
+const NOT_KNOWN = 'it is not the storage that the database knows';
+const OTHER_FOLDER = `${NOT_KNOWN}, or its disk is not mounted: mount the disk of DATA_DIR/audio`;
+const OTHER_BUCKET = `${NOT_KNOWN}: correct STORAGE_URL and AWS_ENDPOINT_URL_S3`;
 
 /**
  * The storage that STORAGE_URL names, which all nodes share, else files on this node. No request is sent to a bucket
@@ -18,19 +20,23 @@ const NOT_KNOWN = 'it is not the storage that the database knows, or its disk is
 export async function openStorage(config: Config, id: string | null = null): Promise<SharedStorage> {
   const { audio } = dataPaths(config.dataDir);
   const storage = config.storageUrl === null ? await openFiles(audio) : await openBucket(config, config.storageUrl);
-  return id === null ? storage : onlyWithId(storage, id);
+  return id === null ? storage : onlyWithId(storage, id, config.storageUrl === null ? OTHER_FOLDER : OTHER_BUCKET);
 }
 
 async function openFiles(folder: string): Promise<SharedStorage> {
   const file = path.join(folder, ID_NAME);
   return {
     ...(await openFileStorage(folder)),
-    whyAway: async () => null,
+    whyAway: () => readFile(file).then(() => null, reasonOfFolder),
     readId: () => readFile(file, 'utf8').then((text) => text.trim(), nullWithoutFile),
     writeId: (id) => writeFile(file, `${id}\n`, { mode: 0o600, flush: true }),
     readPlace: () =>
       stat(file).then(({ dev, ino, size, mtimeMs }) => [dev, ino, size, mtimeMs].join(' '), nullWithoutFile),
   };
+}
+
+function reasonOfFolder({ code }: NodeJS.ErrnoException): string | null {
+  return code === 'ENOENT' ? null : `DATA_DIR/audio cannot be read (${code}): check its disk and its rights`;
 }
 
 function nullWithoutFile(cause: NodeJS.ErrnoException): null {
@@ -42,13 +48,13 @@ function nullWithoutFile(cause: NodeJS.ErrnoException): null {
  * The storage while it holds the id: a disk that is not mounted leaves an empty folder, or another one. The id
  * is read before each use, but where the place is still the one at which it was read.
  */
-function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
+function onlyWithId(storage: SharedStorage, id: string, notKnown: string): SharedStorage {
   const isKnown = async () => (await storage.readId()) === id;
   let knownPlace: string | null = null;
   async function require(): Promise<void> {
     const place = await storage.readPlace();
     if (place !== null && place === knownPlace) return;
-    if (!(await isKnown())) throw new StorageAwayError(new Error(NOT_KNOWN));
+    if (!(await isKnown())) throw new StorageAwayError(new Error(notKnown));
     knownPlace = place;
   }
   const guarded =
@@ -72,8 +78,8 @@ function onlyWithId(storage: SharedStorage, id: string): SharedStorage {
       const why = await storage.whyAway();
       if (why !== null) return why;
       return await isKnown().then(
-        (known) => (known ? null : NOT_KNOWN),
-        (cause: Error) => String((cause.cause as Error | undefined)?.name ?? cause.name),
+        (known) => (known ? null : notKnown),
+        async () => (await storage.whyAway()) ?? 'it failed for a moment: it is checked again',
       );
     },
   };

@@ -14,7 +14,10 @@ const errorAnswer = (code: string, message: string) => (response: ServerResponse
   response.writeHead(403, XML).end(`<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
 
 /** A storage whose server gives one answer to everything. */
-async function openStorageBehind(answer: (response: ServerResponse) => void) {
+async function openStorageBehind(
+  answer: (response: ServerResponse) => void,
+  scheme: 'http' | 'https' | 'none' = 'http',
+) {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' });
   const downloadsDir = await mkdtemp(path.join(os.tmpdir(), 's3-answers-'));
   const server = http.createServer((request, response) => {
@@ -22,7 +25,8 @@ async function openStorageBehind(answer: (response: ServerResponse) => void) {
     answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const endpoint = scheme === 'none' ? null : `${scheme}://127.0.0.1:${port}`;
   return {
     storage: await openS3Storage({ bucket: 'b', prefix: 'p/', endpoint, region: null, downloadsDir }),
     left: () => readdir(downloadsDir),
@@ -77,12 +81,51 @@ for (const [what, answer] of NOT_WHOLE) {
   });
 }
 
-test('the name of an error is shown only where it is a word, and of its text a part', async () => {
-  await using plain = await openStorageBehind(errorAnswer('AccessDenied', 'x'.repeat(100_000)));
-  await using odd = await openStorageBehind(errorAnswer('\u009b2J Evil', 'no'));
+const REASONS: [code: string, reason: RegExp][] = [
+  ['AccessDenied', /refuses the access: let this key read, write, list and delete/],
+  ['InvalidAccessKeyId', /refuses the key: correct AWS_ACCESS_KEY_ID/],
+  ['SignatureDoesNotMatch', /refuses the key: correct AWS_ACCESS_KEY_ID/],
+  ['NoSuchBucket', /no such bucket: create it, or correct STORAGE_URL/],
+  ['RequestTimeTooSkewed', /correct the clock/],
+  ['AuthorizationHeaderMalformed', /another region: correct AWS_REGION/],
+  ['Unheard', /refuses the access \(403\): correct AWS_ACCESS_KEY_ID/],
+  // The server chooses the name.
+  ['\u009b2J Evil', /refuses the access \(403\)/],
+];
+for (const [code, reason] of REASONS) {
+  test(`the answer ${JSON.stringify(code)} of a bucket is reported with what to do, and without its text`, async () => {
+    await using fixture = await openStorageBehind(errorAnswer(code, 'of the server'));
 
-  assert.equal(await plain.storage.whyAway(), 'AccessDenied');
-  assert.equal(await odd.storage.whyAway(), 'unknown error');
+    const why = (await fixture.storage.whyAway())!;
+
+    assert.match(why, reason);
+    assert.doesNotMatch(why, /of the server|127\.0\.0\.1/);
+  });
+}
+
+test('a bucket that is asked with TLS and has none is reported with what to do', async () => {
+  await using fixture = await openStorageBehind((response) => response.end(), 'https');
+
+  assert.match((await fixture.storage.whyAway())!, /does not speak TLS as asked: check https:\/\/ or http:\/\//);
+});
+
+test('a bucket without a region is reported with the setting', async () => {
+  const names = ['AWS_REGION', 'AWS_PROFILE', 'AWS_CONFIG_FILE'] as const;
+  const before = names.map((name) => process.env[name]);
+  for (const name of names) delete process.env[name];
+  process.env['AWS_CONFIG_FILE'] = '/dev/null';
+  await using fixture = await openStorageBehind((response) => response.end(), 'none');
+
+  assert.match((await fixture.storage.whyAway())!, /set AWS_REGION/);
+  names.forEach((name, index) => {
+    if (before[index] === undefined) delete process.env[name];
+    else process.env[name] = before[index];
+  });
+});
+
+test('of the text of a server an error has a part', async () => {
+  await using plain = await openStorageBehind(errorAnswer('AccessDenied', 'x'.repeat(100_000)));
+
   await assert.rejects(plain.storage.localPath(KEY), (error: Error) => {
     assert.ok((error.cause as Error).message.length <= 500);
     return error instanceof StorageAwayError;

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import type { ByteRange } from '../../rules/byte-range.ts';
+import { reasonOfS3 } from './s3-failure.ts';
 import {
   assertKey,
   freeBytesAt,
@@ -42,6 +43,7 @@ const MAX_UPLOAD_PAGES = 1000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const CHECK_TIMEOUT_MS = 2_000;
+const NO_REGION = 'its region is not known: set AWS_REGION, or AWS_ENDPOINT_URL_S3 for a server other than AWS';
 // The server chooses the text.
 const MAX_ERROR_CHARS = 500;
 
@@ -245,16 +247,19 @@ function nextPageOf(page: ListMultipartUploadsCommandOutput | null) {
 
 /** Reads the storage's id, because a response to HEAD has no error code; a bucket that has none yet is there. */
 async function whyAway({ client, sdk, ...store }: Store): Promise<string | null> {
+  // The SDK's error for this has no name of its own.
+  const hasRegion = await client.config.region().then(
+    () => true,
+    () => false,
+  );
+  if (!hasRegion) return NO_REGION;
   const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
   try {
     const answer = await client.send(new sdk.GetObjectCommand(idOf(store)), { abortSignal });
     await answer.Body?.transformToString();
     return null;
   } catch (error) {
-    const { code, name } = error as Error & { code?: string };
-    if (name === 'NoSuchKey') return null;
-    // The name comes from the server's answer.
-    return /^\w{1,64}$/.exec(code ?? name)?.[0] ?? 'unknown error';
+    return (error as Error).name === 'NoSuchKey' ? null : reasonOfS3(error);
   }
 }
 

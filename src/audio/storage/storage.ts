@@ -71,7 +71,10 @@ export type ReceivedAudio = { key: string; sizeBytes: number; durable: Promise<v
 
 /** A storage that may be on another machine. */
 export type SharedStorage = AudioStorage & {
-  /** Why the storage cannot be used now, such as the name of an error; null when it works. */
+  /**
+   * Why the storage cannot be used now and what to do, as a phrase without an address, which strangers may read; null
+   * when it works.
+   */
   whyAway(): Promise<string | null>;
   /** The id that `writeId` wrote; null in a storage without one. @throws StorageAwayError */
   readId(): Promise<string | null>;

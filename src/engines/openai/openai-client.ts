@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { type EngineFailure, faultOf } from '../../rules/fault.ts';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
+import { reasonOfConnection } from '../../rules/network/connection-failure.ts';
 import { EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { wavHeader } from '../wav-header.ts';
 import { type MultipartForm, multipartForm } from './multipart-form.ts';
@@ -18,9 +19,11 @@ const RETRY_PAUSE_MS = { first: 250, most: 5000 };
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const RESPONSE_MAX_BYTES = 16 * 2 ** 20;
 
-/** The message of an engine whose server cannot be reached. */
-export const NO_ANSWER =
-  'The speech server does not answer. See that it runs, and that the base URL of the engine is right.';
+/** The message of an engine whose server cannot be reached, for clients and /readyz: it has no address. */
+export function noAnswer(cause: unknown): string {
+  const why = reasonOfConnection(cause) ?? 'does not answer';
+  return `The speech server ${why}. See that it runs, and that the base URL of the engine is right.`;
+}
 
 /** What is asked about a piece. */
 export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'translateTo' | 'prompt' | 'keywords' | 'traceparent'>;
@@ -49,7 +52,7 @@ export class OpenaiClient implements AsyncDisposable {
       if (result.kind === 'transcript') return result.transcript;
       if (result.kind === 'refused' || attempt >= (result.isBusy ? ATTEMPTS_WHILE_BUSY_MAX : ATTEMPTS_MAX)) {
         const { cause, failure } = result;
-        throw new EngineError('engine_error', messageOf(failure), { cause, failure });
+        throw new EngineError('engine_error', messageOf(failure, cause), { cause, failure });
       }
       if (result.isBusy) this.#onBusy();
       const pauseMs = Math.min(result.retryAfterMs ?? retryPauseMs(attempt), TIMER_MAX_MS);
@@ -95,12 +98,17 @@ type Result =
   | { kind: 'temporary'; isBusy: boolean; retryAfterMs: number | null; cause: unknown; failure: EngineFailure };
 
 /** For clients and /readyz: no address, and nothing that the server sent. */
-function messageOf(failure: EngineFailure): string {
-  if (failure.kind === 'connection') return NO_ANSWER;
+function messageOf(failure: EngineFailure, cause: unknown): string {
+  if (failure.kind === 'connection') return noAnswer(cause);
   if (failure.kind !== 'status' || faultOf({ failure }) === 'audio') return 'The speech server failed on this audio.';
   const { status } = failure;
   if (status === 401 || status === 403) return `The speech server refuses the key (${status}). See ENGINE_API_KEY.`;
-  return `The speech server answers with the status ${status}.`;
+  const what = `The speech server answers with the status ${status}.`;
+  if (status === 404 || status === 405)
+    return `${what} Correct the base URL of the engine, which mostly ends with /v1, or its #model.`;
+  if (status >= 300 && status < 400)
+    return `${what} It redirects: name the address to which it does as the base URL of the engine.`;
+  return `${what} See its log.`;
 }
 
 function requestForm(piece: Pcm, model: string, asked: SpeechRequest): MultipartForm {

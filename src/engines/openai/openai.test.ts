@@ -147,9 +147,11 @@ for (const [what, answers] of HEALS) {
 }
 
 const TELLING: [SpeechAnswer, EngineFailure, RegExp][] = [
-  ['hang up', { kind: 'connection' }, /^The speech server does not answer\. See/],
+  ['hang up', { kind: 'connection' }, /^The speech server closed the connection\. See/],
   [{ status: 401, body: 'no' }, { kind: 'status', status: 401 }, /refuses the key \(401\)\. See ENGINE_API_KEY/],
-  [{ status: 500, body: 'no' }, { kind: 'status', status: 500 }, /answers with the status 500/],
+  [{ status: 404, body: 'no' }, { kind: 'status', status: 404 }, /status 404\. Correct the base URL .* \/v1/],
+  [{ status: 308, body: 'no' }, { kind: 'status', status: 308 }, /status 308\. It redirects/],
+  [{ status: 500, body: 'no' }, { kind: 'status', status: 500 }, /answers with the status 500\. See its log/],
   [{ status: 400, body: 'no' }, { kind: 'status', status: 400 }, /failed on this audio/],
   [{ body: '<html>Welcome</html>' }, { kind: 'piece' }, /failed on this audio/],
 ];
@@ -187,7 +189,11 @@ test('warming up requests no transcript, and fails when nothing listens', async 
   await server[Symbol.asyncDispose]();
 
   assert.equal(requests, 0);
-  await assert.rejects(engine.warmUp(), isEngineError('engine_error'));
+  await assert.rejects(engine.warmUp(), (error: Error) => {
+    return (
+      isEngineError('engine_error')(error) && /cannot be reached: nothing listens at its address/.test(error.message)
+    );
+  });
 });
 
 const FAILS: [string, SpeechAnswer, number][] = [

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { holdsNoSpeech } from '../silence.ts';
-import { NO_ANSWER, OpenaiClient, type OpenaiSettings, type SpeechRequest } from './openai-client.ts';
+import { noAnswer, OpenaiClient, type OpenaiSettings, type SpeechRequest } from './openai-client.ts';
 import { ServerCalls } from './server-calls.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -62,12 +62,14 @@ function asTranslation({ segments, ...rest }: Transcript, language: string | nul
 async function connect(server: URL): Promise<void> {
   const port = Number(server.port) || (server.protocol === 'https:' ? 443 : 80);
   const socket = net.connect({ host: server.hostname.replace(/^\[|\]$/g, ''), port });
-  socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy(new Error('no connection in time')));
+  socket.setTimeout(CONNECT_TIMEOUT_MS, () =>
+    socket.destroy(new DOMException('no connection in time', 'TimeoutError')),
+  );
   try {
     await once(socket, 'connect');
   } catch (cause) {
-    const noAnswer = new Error(`no answer from ${server.origin}`, { cause });
-    throw new EngineError('engine_error', NO_ANSWER, { cause: noAnswer, failure: { kind: 'connection' } });
+    const where = new Error(`no answer from ${server.origin}`, { cause });
+    throw new EngineError('engine_error', noAnswer(cause), { cause: where, failure: { kind: 'connection' } });
   } finally {
     socket.destroy();
   }

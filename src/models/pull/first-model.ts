@@ -3,7 +3,7 @@ import { CATALOGUE, FIRST_MODELS, VOICE_DETECTOR } from '../catalogue.ts';
 import { isMissing } from '../first-models.ts';
 import { isPulled } from '../folder.ts';
 import { type Model, ModelError } from '../model.ts';
-import { isHubReachable } from '../sources/hub.ts';
+import { whyHubIsAway } from '../sources/hub.ts';
 import type { ModelOrigins } from '../sources/origins.ts';
 import { type PullOptions, type PullProgress, pullModel } from './pull.ts';
 
@@ -56,8 +56,9 @@ async function getSpeechModel(options: FirstModelOptions): Promise<string> {
   const problems: ModelError[] = [];
   for (const name of FIRST_MODELS) {
     const hub = modelNamed(name, options).sources.find((source) => source.kind === 'hub');
-    if (hub && !(await isHubReachable(origins.hubUrl, hub, reachMs))) {
-      problems.push(new ModelError('unreachable', `Cannot reach the hub ${origins.hubUrl} (HF_ENDPOINT).`));
+    const why = hub ? await whyHubIsAway(origins.hubUrl, hub, reachMs) : null;
+    if (why !== null) {
+      problems.push(new ModelError('unreachable', `The hub ${origins.hubUrl} (HF_ENDPOINT) ${why}.`));
       continue;
     }
     const problem = await tryTo(() => get(name, options));

@@ -1,4 +1,5 @@
 import { downloadFile, HubApiError, type ListFileEntry, listFiles } from '@huggingface/hub';
+import { reasonOfConnection } from '../../rules/network/connection-failure.ts';
 import { type HubSource, type Model, ModelError, type ModelFile } from '../model.ts';
 import { AnswerError, type ExpectedFile, type OpenAt, RangeIgnoredError } from './expected-file.ts';
 
@@ -63,13 +64,8 @@ async function listAll(
       const message = `The hub at ${hubUrl} answered ${cause.statusCode} for ${repository}.`;
       throw new ModelError('not_on_hub', message, { cause });
     }
-    throw new ModelError(
-      'unreachable',
-      `Cannot reach the hub ${hubUrl}: check the network, or set HF_ENDPOINT to another hub.`,
-      {
-        cause,
-      },
-    );
+    const message = `The hub ${hubUrl} (HF_ENDPOINT) ${reasonOfHub(cause)}.`;
+    throw new ModelError('unreachable', message, { cause });
   }
 }
 
@@ -136,17 +132,24 @@ function limitBytes(): TransformStream<Uint8Array, Uint8Array> {
 }
 
 /**
- * Whether a hub responds at this URL in time; an error page of a proxy does not count. Never rejects.
+ * Why no hub responds at this URL in time, as a phrase that follows its name; null when one does. An error page of a
+ * proxy does not count. Never rejects.
  * @param source  of a model that hubs have
  */
-export async function isHubReachable(hubUrl: string, source: HubSource, timeoutMs = 3000): Promise<boolean> {
+export async function whyHubIsAway(hubUrl: string, source: HubSource, timeoutMs = 3000): Promise<string | null> {
   const signal = AbortSignal.timeout(timeoutMs);
   const { repository: repo, revision } = source;
   try {
-    for await (const _ of listFiles({ repo, revision, hubUrl, fetch: fetchUntil(signal) })) return true;
-    return true;
+    for await (const _ of listFiles({ repo, revision, hubUrl, fetch: fetchUntil(signal) })) return null;
+    return null;
   } catch (error) {
     // A mirror without this model is still a hub.
-    return error instanceof HubApiError && error.statusCode < 500 && error.statusCode !== 407;
+    const isHub = error instanceof HubApiError && error.statusCode < 500 && error.statusCode !== 407;
+    return isHub ? null : reasonOfHub(error);
   }
+}
+
+function reasonOfHub(error: unknown): string {
+  if (error instanceof HubApiError) return `answered ${error.statusCode}: try again later, or set another hub`;
+  return reasonOfConnection(error) ?? 'gives no list of files as a hub does: check the address';
 }

