@@ -20,20 +20,23 @@ export async function markDeleted(sql: Sql, id: string): Promise<AccountKey | nu
   return rows[0] ?? null;
 }
 
-/** Accounts that were deleted, and whether that was `keepMs` ago. */
+/** An account that was deleted, and whether its row is to be deleted too. */
+export type DeletedAccount = AccountKey & { isOver: boolean };
+
+/** Accounts that were deleted; `isOver` where that was `keepMs` ago. */
 export async function findDeletedAccounts(
   sql: Sql,
-  { keepMs, limit }: { keepMs: number; limit: number },
-): Promise<(AccountKey & { isOver: boolean })[]> {
+  { keepMs, after, limit }: { keepMs: number; after: AccountKey | null; limit: number },
+): Promise<DeletedAccount[]> {
   return await sql.rows({
     text: `
       -- every shard: few accounts are deleted
       select shard, id, deleted_at <= clock_timestamp() - $1 * interval '1 millisecond' as "isOver"
       from accounts
-      where deleted_at is not null
-      order by deleted_at
-      limit $2`,
-    values: [keepMs, limit],
+      where deleted_at is not null and (shard, id) > ($2::smallint, $3)
+      order by shard, id
+      limit $4`,
+    values: [keepMs, after?.shard ?? -1, after?.id ?? '', limit],
   });
 }
 

@@ -10,8 +10,10 @@ import { randomFrom } from '../../test/fixtures/random.ts';
 import { UNCOUNTED_LIVE } from '../../test/fixtures/uncounted.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Database } from '../db/database.ts';
+import { PassCursor } from '../db/statements/row-pass.ts';
 import { EngineError } from '../engines/engine.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
+import type { IdleSession } from '../jobs/live/live-store.ts';
 import { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import type { Clock } from '../platform/clock.ts';
 import { openSemaphore } from '../platform/semaphore.ts';
@@ -42,6 +44,32 @@ test('a session that nobody connects to holds a minute, and is canceled without 
     const [row] = await db.rows<{ held: number }>({ text: 'select held from accounts' });
     return row!.held;
   }
+});
+
+test('sessions that can never be canceled keep no other from its turn', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ plan: 'lite', credits: 3 });
+  const ids = [await beginSession(fixture, account), await beginSession(fixture, account)];
+  await fixture.db.run({ text: 'update jobs set next_at = clock_timestamp()' });
+  const first = ids.toSorted()[0]!;
+  const transaction: Database['transaction'] = (work) =>
+    fixture.db.transaction(async (tx) => {
+      const result = await work(tx);
+      const [row] = await tx.rows<{ state: string }>({ text: 'select state from jobs where id = $1', values: [first] });
+      if (row!.state === 'canceled') throw new Error('cannot be canceled');
+      return result;
+    });
+  const runtime = { ...fixture, db: { ...fixture.db, transaction } };
+  const cursor = new PassCursor<IdleSession>(1);
+
+  await assert.rejects(sweepLiveSessions(runtime, cursor), /cannot be canceled/);
+  await sweepLiveSessions(runtime, cursor);
+
+  const jobs = await Promise.all(ids.toSorted().map((id) => fixture.job(account, id)));
+  assert.deepEqual(
+    jobs.map(({ status }) => status),
+    ['queued', 'canceled'],
+  );
 });
 
 test('a session whose cancellation fails does not keep others from being canceled in the same pass', async () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { wavFile } from '../../test/fixtures/audio/wav.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
-import { markDeleted } from '../accounts/erasure-store.ts';
+import { type DeletedAccount, markDeleted } from '../accounts/erasure-store.ts';
+import { PassCursor } from '../db/statements/row-pass.ts';
 import { eraseAccounts } from './erase-accounts.ts';
 
 const fixture = await openJobFixture();
@@ -79,4 +80,20 @@ test('a file that cannot be removed keeps its job only, and is reported', async 
   assert.deepEqual([await keysOf(account.id), await keysOf(other.id)], [[stuck], []]);
   const ledger = { text: 'select from ledger where account_id = any($1)', values: [[account.id, other.id]] };
   assert.deepEqual(await fixture.db.rows(ledger), []);
+});
+
+test('accounts whose rows stay for a day do not keep others from being erased', async () => {
+  const cursor = new PassCursor<DeletedAccount>(1);
+  const before = await fixture.files();
+  const accounts = [await fixture.account(), await fixture.account(), await fixture.account()];
+  for (const account of accounts) {
+    await fixture.transcribe(account, wavFile(1), { async: 'true' });
+    await markDeleted(fixture.db, account.id);
+  }
+
+  // One more for the account of the test before, and one that finds the end.
+  for (let pass = 0; pass <= accounts.length + 1; pass += 1) await eraseAccounts(fixture, { cursor });
+
+  assert.equal(before.length, 1);
+  assert.deepEqual(await fixture.files(), []);
 });

@@ -1,24 +1,30 @@
-import { deleteAccountRow, deleteLedgerOf, findDeletedAccounts } from '../accounts/erasure-store.ts';
+import {
+  type DeletedAccount,
+  deleteAccountRow,
+  deleteLedgerOf,
+  findDeletedAccounts,
+} from '../accounts/erasure-store.ts';
 import { deleteKeysOfAccount } from '../accounts/keys/key-store.ts';
 import { forgetCheck } from '../accounts/ledger/drift-store.ts';
 import { deleteWindowsOf } from '../accounts/rate-limits/rate-store.ts';
 import type { StorageRuntime } from '../audio/storage/storage.ts';
 import { deleteChangesByKeysOf } from '../audit/store.ts';
 import { SWEEP_BATCH } from '../db/statements/batched-delete.ts';
-import { RowPass } from '../db/statements/row-pass.ts';
+import { PassCursor, RowPass } from '../db/statements/row-pass.ts';
 import { deleteKeysOfAccount as deleteIdempotencyKeys } from '../http/idempotency/idempotency-store.ts';
 import { deleteJobs, deleteQueueOf, findJobsOfAccount } from '../jobs/retention/erasure-store.ts';
 import { deleteUsageOf } from '../jobs/usage/usage-store.ts';
 import { deleteAttemptsOfAccount, deleteEventsOfAccount, deleteWebhooksOfAccount } from '../webhooks/erasure-store.ts';
 
-type DeletedAccount = { shard: number; id: string };
+type AccountKey = Pick<DeletedAccount, 'shard' | 'id'>;
 /** Erases at most `limit` rows of an account. Returns how many. */
-type Step = (runtime: StorageRuntime, account: DeletedAccount, limit: number) => Promise<number>;
+type Step = (runtime: StorageRuntime, account: AccountKey, limit: number) => Promise<number>;
 
 // What requests and jobs that had begun before may still add is erased too:
 // the longest upload takes 6 h, and a job less.
 const KEEP_MS = 24 * 3_600_000;
-const MAX_ACCOUNTS = 100;
+/** Accounts of one pass. */
+export const ERASED_ACCOUNTS = 100;
 const REMOVED_AT_ONCE = 50;
 
 // Nothing more is accepted, sent and started; then what is left.
@@ -41,27 +47,33 @@ const STEPS: Step[] = [
  * Erases all that belongs to deleted accounts, in batches. Each statement stands for itself: after a crash the next run
  * erases the rest. A row without content stays for a day. Returns the number of rows that were erased. Rejects when
  * one could not be erased, such as one whose audio cannot be removed; the others are.
+ * @param cursor  shared by the passes
  */
 export async function eraseAccounts(
   runtime: StorageRuntime,
-  { signal, keepMs = KEEP_MS }: { signal?: AbortSignal; keepMs?: number } = {},
+  {
+    signal,
+    keepMs = KEEP_MS,
+    cursor = new PassCursor(ERASED_ACCOUNTS),
+  }: { signal?: AbortSignal; keepMs?: number; cursor?: PassCursor<DeletedAccount> } = {},
 ): Promise<number> {
   const pass = new RowPass();
   let erased = 0;
-  const erase = async ({ isOver, ...account }: DeletedAccount & { isOver: boolean }) => {
+  const erase = async ({ isOver, ...account }: DeletedAccount) => {
     const rows = await eraseAccount(runtime, account, signal);
     if (rows > 0) runtime.log.info({ account_id: account.id, rows }, 'account erased');
     else if (isOver) await deleteAccountRow(runtime.db, account);
     erased += rows;
   };
-  await pass.each(await findDeletedAccounts(runtime.db, { keepMs, limit: MAX_ACCOUNTS }), erase, { signal });
+  const accounts = await cursor.next((page) => findDeletedAccounts(runtime.db, { keepMs, ...page }));
+  await pass.each(accounts, erase, { signal });
   pass.end();
   return erased;
 }
 
 async function eraseAccount(
   runtime: StorageRuntime,
-  account: DeletedAccount,
+  account: AccountKey,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const pass = new RowPass();
@@ -76,7 +88,7 @@ async function eraseAccount(
 }
 
 /** The files first: after a crash or a failure in between, the rows still name those that are left. */
-async function eraseJobs({ db, storage }: StorageRuntime, account: DeletedAccount, limit: number): Promise<number> {
+async function eraseJobs({ db, storage }: StorageRuntime, account: AccountKey, limit: number): Promise<number> {
   const jobs = await findJobsOfAccount(db, account, limit);
   const pass = new RowPass();
   const ids: string[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { deleteInBatches, SWEEP_BATCH } from './batched-delete.ts';
-import { RowPass } from './row-pass.ts';
+import { PassCursor, RowPass } from './row-pass.ts';
 
 const failing = (rows: readonly number[], cause: Error) => {
   const done: number[] = [];
@@ -58,4 +58,12 @@ test('a shard whose deletion fails keeps no other from its own', async () => {
 
   await assert.rejects(deleting, /stuck/);
   assert.deepEqual([left.get(3), left.get(60)], [0, 0]);
+});
+
+test('a pass begins behind the page of the pass before, and after the last page at the start again', async () => {
+  const rows = [1, 2, 3];
+  const cursor = new PassCursor<number>(2);
+  const next = () => cursor.next(async ({ after, limit }) => rows.filter((row) => row > (after ?? 0)).slice(0, limit));
+
+  assert.deepEqual([await next(), await next(), await next()], [[1, 2], [3], [1, 2]]);
 });

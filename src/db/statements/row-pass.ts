@@ -31,3 +31,24 @@ export class RowPass {
     this.#failures.push(cause);
   }
 }
+
+/**
+ * Where the next pass over rows begins: behind the page of the pass before, and after the last page at the start again.
+ * Rows that fail for ever, or that stay for a while, so keep no others from their turn.
+ */
+export class PassCursor<Row> {
+  readonly #limit: number;
+  #after: Row | null = null;
+
+  /** @param limit  rows of a page */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** @param read  gives at most `limit` rows behind `after`, in an order that does not change */
+  async next(read: (page: { after: Row | null; limit: number }) => Promise<Row[]>): Promise<Row[]> {
+    const rows = await read({ after: this.#after, limit: this.#limit });
+    this.#after = rows.length === this.#limit ? rows.at(-1)! : null;
+    return rows;
+  }
+}

@@ -142,11 +142,14 @@ export async function countLiveSessions(
   return row!.sessions;
 }
 
-/**
- * Sessions of jobs that have ended or were erased, and of jobs that no client has connected to in time, at most 100 of
- * each kind. `isEnded`: only the session's rows are left.
- */
-export async function findIdleSessions(sql: Sql): Promise<(JobKey & { accountId: string; isEnded: boolean })[]> {
+/** A session to cancel or, where `isEnded`, of which only the rows are left. */
+export type IdleSession = JobKey & { accountId: string; isEnded: boolean };
+
+/** Sessions of jobs that have ended or were erased, and of jobs that no client has connected to in time. */
+export async function findIdleSessions(
+  sql: Sql,
+  { after, limit }: { after: JobKey | null; limit: number },
+): Promise<IdleSession[]> {
   return await sql.rows({
     name: 'find_idle_live_sessions',
     text: `
@@ -154,10 +157,14 @@ export async function findIdleSessions(sql: Sql): Promise<(JobKey & { accountId:
       select session.shard, session.job_id as id, session.account_id as "accountId", jobs.next_at is null as "isEnded"
       from live_sessions as session
       left join jobs on jobs.shard = session.shard and jobs.id = session.job_id
-      where jobs.next_at is null
-        or (jobs.state = 'queued' and session.connections = 0 and jobs.next_at <= clock_timestamp())
+      where (session.shard, session.job_id) > ($1::smallint, $2)
+        and (
+          jobs.next_at is null
+          or (jobs.state = 'queued' and session.connections = 0 and jobs.next_at <= clock_timestamp())
+        )
       order by session.shard, session.job_id
-      limit 100`,
+      limit $3`,
+    values: [after?.shard ?? -1, after?.id ?? '', limit],
   });
 }
 

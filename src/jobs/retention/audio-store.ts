@@ -1,18 +1,20 @@
 import type { Sql } from '../../db/database.ts';
 
-/** Jobs that ended `retentionMs` ago or earlier and whose audio is still stored. */
+/** Jobs that ended `retentionMs` ago or earlier and whose audio is still stored, in the order of its keys. */
 export async function findJobsToErase(
   sql: Sql,
-  { retentionMs, limit, now }: { retentionMs: number; limit: number; now: Date | null },
+  { retentionMs, after, limit }: { retentionMs: number; after: { audioKey: string } | null; limit: number },
 ): Promise<{ shard: number; id: string; audioKey: string }[]> {
   return await sql.rows({
     text: `
       select shard, id, audio_key as "audioKey"
       from jobs
       where audio_key is not null
-        and completed_at <= coalesce($1::timestamptz, clock_timestamp()) - $2 * interval '1 millisecond'
+        and audio_key > $1
+        and completed_at <= clock_timestamp() - $2 * interval '1 millisecond'
+      order by audio_key
       limit $3`,
-    values: [now, retentionMs, limit],
+    values: [after?.audioKey ?? '', retentionMs, limit],
   });
 }
 

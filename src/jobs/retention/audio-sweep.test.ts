@@ -5,7 +5,8 @@ import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
-import { eraseEndedAudio, sweepOrphans } from './audio-sweep.ts';
+import { PassCursor } from '../../db/statements/row-pass.ts';
+import { eraseEndedAudio, type JobWithAudio, sweepOrphans } from './audio-sweep.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 
@@ -49,6 +50,32 @@ test('a file that cannot be removed keeps no other one', async () => {
   await assert.rejects(sweepOrphans(fixture), /not permitted/);
 
   assert.deepEqual(await fixture.files(), [stuck]);
+});
+
+test('audio that can never be removed keeps no other from its turn', async () => {
+  await using fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '1' });
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'hi' }));
+  for (let count = 0; count < 2; count += 1) await fixture.transcribe(account, wavFile(0.1));
+  const stored = await fixture.files();
+  let stuck: string | null = null;
+  const { remove } = fixture.storage;
+  fixture.storage.remove = async (key) => {
+    // The first of all.
+    stuck ??= key;
+    if (key === stuck) throw new Error('not permitted');
+    await remove(key);
+  };
+  const cursor = new PassCursor<JobWithAudio>(1);
+
+  await assert.rejects(eraseEndedAudio(fixture, 0, cursor), /not permitted/);
+  await eraseEndedAudio(fixture, 0, cursor);
+
+  assert.equal(stored.length, 2);
+  assert.deepEqual(await fixture.files(), [stuck]);
+  // From the start again.
+  await eraseEndedAudio(fixture, 0, cursor);
+  await assert.rejects(eraseEndedAudio(fixture, 0, cursor), /not permitted/);
 });
 
 test('audio is erased once the retention time after the end of its job is over', async () => {

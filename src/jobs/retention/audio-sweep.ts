@@ -1,10 +1,11 @@
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
-import { RowPass } from '../../db/statements/row-pass.ts';
+import { PassCursor, RowPass } from '../../db/statements/row-pass.ts';
 import { clearAudioKeys, findJobsToErase, findKeysInUse } from './audio-store.ts';
 
 // Far longer than an upload, its probe and its transaction take: a younger file may still become a job's audio.
 const ORPHAN_AGE_MS = 3_600_000;
-const BATCH = 500;
+/** Jobs whose audio is erased in one pass. */
+export const ERASED_AT_ONCE = 500;
 const REMOVED_AT_ONCE = 50;
 
 /**
@@ -30,9 +31,14 @@ export async function sweepOrphans({ db, storage }: StorageRuntime): Promise<num
 /**
  * Erases the audio of one batch of jobs that ended `retentionMs` ago or earlier. Returns the size of the batch. Rejects
  * when a file could not be removed; the others are.
+ * @param cursor  shared by the passes
  */
-export async function eraseEndedAudio(runtime: StorageRuntime, retentionMs: number): Promise<number> {
-  const jobs = await findJobsToErase(runtime.db, { retentionMs, limit: BATCH, now: null });
+export async function eraseEndedAudio(
+  runtime: StorageRuntime,
+  retentionMs: number,
+  cursor = new PassCursor<JobWithAudio>(ERASED_AT_ONCE),
+): Promise<number> {
+  const jobs = await cursor.next((page) => findJobsToErase(runtime.db, { retentionMs, ...page }));
   const pass = new RowPass();
   const groups = Array.from({ length: Math.ceil(jobs.length / REMOVED_AT_ONCE) }, (_, group) =>
     jobs.slice(group * REMOVED_AT_ONCE, (group + 1) * REMOVED_AT_ONCE),

@@ -2,7 +2,7 @@ import { requireFreeDisk, whileDiskIsFree } from '../../audio/storage/free-disk.
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database } from '../../db/database.ts';
-import { RowPass } from '../../db/statements/row-pass.ts';
+import { PassCursor, RowPass } from '../../db/statements/row-pass.ts';
 import { type ControlRuntime, cancelQueuedJob } from '../../jobs/api/control.ts';
 import { endJob } from '../../jobs/end/end.ts';
 import type { ClaimedJob, Job, JobMetrics, Outcome } from '../../jobs/job.ts';
@@ -12,6 +12,7 @@ import {
   eraseLive,
   findIdleSessions,
   findLiveSegments,
+  type IdleSession,
   type LiveRow,
   setLiveAudio,
   setTranscribed,
@@ -30,6 +31,9 @@ import { Untranscribed } from '../../rules/transcript/untranscribed.ts';
 import { flacMaxBytes, flacOf } from './audio/flac.ts';
 import { readLiveAudio, type StoredPart } from './audio/live-audio.ts';
 import { wavMaxBytes, wavOf } from './audio/wav.ts';
+
+/** Sessions of one pass of the janitor. */
+export const SWEPT_AT_ONCE = 100;
 
 /** How a session ended. */
 export type LiveEnd = {
@@ -99,9 +103,13 @@ async function endedBefore(db: Database, claimed: ClaimedJob): Promise<Job | nul
 /**
  * Cancels live jobs that no client connected to in time, and deletes what is left of sessions that have ended: that of
  * a canceled one the next time. Returns how many there were.
+ * @param cursor  shared by the passes
  */
-export async function sweepLiveSessions(runtime: ControlRuntime): Promise<number> {
-  const idle = await findIdleSessions(runtime.db);
+export async function sweepLiveSessions(
+  runtime: ControlRuntime,
+  cursor = new PassCursor<IdleSession>(SWEPT_AT_ONCE),
+): Promise<number> {
+  const idle = await cursor.next((page) => findIdleSessions(runtime.db, page));
   const pass = new RowPass();
   await pass.each(idle, async ({ isEnded, ...key }) => {
     if (isEnded) await eraseSession(runtime.db, key);

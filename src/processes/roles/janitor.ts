@@ -1,3 +1,4 @@
+import type { DeletedAccount } from '../../accounts/erasure-store.ts';
 import { deleteEndedSessions } from '../../accounts/keys/session-store.ts';
 import { countDriftedAccounts } from '../../accounts/ledger/drift.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
@@ -6,20 +7,22 @@ import { AUDIT_KEEP_DAYS } from '../../audit/record.ts';
 import { deleteOldChanges } from '../../audit/store.ts';
 import type { Runtime } from '../../db/runtime.ts';
 import { deleteInBatches, SWEEP_BATCH, sumShards } from '../../db/statements/batched-delete.ts';
+import { PassCursor } from '../../db/statements/row-pass.ts';
 import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { expireWaiting } from '../../jobs/execution/expire-waiting.ts';
+import type { IdleSession } from '../../jobs/live/live-store.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
 import { deleteExpiredUploadRequests } from '../../jobs/repeats/repeat-store.ts';
-import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
+import { ERASED_AT_ONCE, eraseEndedAudio, type JobWithAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
 import { eraseExpiredJobs } from '../../jobs/retention/expiry.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
 import { deleteExpiredShares } from '../../jobs/sharing/share-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
 import { countQueued } from '../../jobs/waiting/wait-store.ts';
-import { sweepLiveSessions } from '../../live/session/end-live.ts';
-import { eraseAccounts } from '../../operator/erase-accounts.ts';
+import { SWEPT_AT_ONCE, sweepLiveSessions } from '../../live/session/end-live.ts';
+import { ERASED_ACCOUNTS, eraseAccounts } from '../../operator/erase-accounts.ts';
 import { readServerVersion } from '../../operator/version-store.ts';
 import { jobMetrics, type Metrics } from '../../platform/metrics.ts';
 import { WAITING_FOR } from '../../rules/jobs/job-state.ts';
@@ -76,11 +79,14 @@ function retentionTasks(runtime: StorageRuntime, metrics: Metrics, signal: Abort
   const deliveryLog = { db, clock, keepDays, signal };
   // Audio is never kept longer than its job.
   const audioKeepHours = Math.min(config.audioRetentionHours, config.jobRetentionDays * HOURS_PER_DAY);
+  const endedAudio = new PassCursor<JobWithAudio>(ERASED_AT_ONCE);
+  const idleSessions = new PassCursor<IdleSession>(SWEPT_AT_ONCE);
+  const cursor = new PassCursor<DeletedAccount>(ERASED_ACCOUNTS);
   return [
     {
       name: 'audio of ended jobs',
       everyMs: MS_PER_MINUTE,
-      run: () => eraseEndedAudio(runtime, audioKeepHours * MS_PER_HOUR),
+      run: () => eraseEndedAudio(runtime, audioKeepHours * MS_PER_HOUR, endedAudio),
     },
     { name: 'audio without a job', everyMs: 10 * MS_PER_MINUTE, run: () => sweepOrphans(runtime) },
     {
@@ -109,9 +115,9 @@ function retentionTasks(runtime: StorageRuntime, metrics: Metrics, signal: Abort
     {
       name: 'live sessions that ended',
       everyMs: LIVE_SWEEP_MS,
-      run: () => sweepLiveSessions({ ...runtime, jobMetrics: jobMetrics(metrics) }),
+      run: () => sweepLiveSessions({ ...runtime, jobMetrics: jobMetrics(metrics) }, idleSessions),
     },
-    { name: 'deleted accounts', everyMs: ERASURE_MS, run: () => eraseAccounts(runtime, { signal }) },
+    { name: 'deleted accounts', everyMs: ERASURE_MS, run: () => eraseAccounts(runtime, { signal, cursor }) },
     {
       name: 'old jobs',
       everyMs: MS_PER_HOUR,
