@@ -306,6 +306,7 @@ export interface Warning {
     | 'prompt_unsupported'
     | 'keywords_unsupported'
     | 'words_unsupported'
+    | 'language_ignored'
     | 'speakers_unavailable'
     | 'speakers_uncertain'
     | 'more_audio_tracks'

@@ -7,6 +7,8 @@ const ADVICE: Record<Warning['code'], string> = {
   prompt_unsupported: 'Try another plan: its engine may accept a prompt.',
   keywords_unsupported: 'Try another plan: its engine may accept keywords.',
   words_unsupported: 'Try another plan: its engine may give times of words.',
+  language_ignored:
+    'Compare the text with the recording. Transcribe again on another plan if it is in the wrong language.',
   speakers_unavailable: 'Transcribe again later to find the speakers; the text will be the same.',
   speakers_uncertain: 'Transcribe again with the number of speakers, if you know it.',
   more_audio_tracks: 'Details list the tracks. Transcribe again with audio_track for another one.',

@@ -7,6 +7,7 @@ import { EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transc
 import { wavHeader } from '../wav-header.ts';
 import { type MultipartForm, multipartForm } from './multipart-form.ts';
 import { readOpenaiAnswer } from './openai-answer.ts';
+import { modelNames } from './server-models.ts';
 
 export type OpenaiSettings = { baseUrl: string; model: string | null; apiKey: string | null; slots: number };
 
@@ -17,6 +18,7 @@ const ATTEMPTS_MAX = 3;
 const ATTEMPTS_WHILE_BUSY_MAX = 8;
 const RETRY_PAUSE_MS = { first: 250, most: 5000 };
 const TIMER_MAX_MS = 2 ** 31 - 1;
+const MODELS_TIMEOUT_MS = 5_000;
 const RESPONSE_MAX_BYTES = 16 * 2 ** 20;
 
 /** The message of an engine whose server cannot be reached, for clients and /readyz: it has no address. */
@@ -61,19 +63,16 @@ export class OpenaiClient implements AsyncDisposable {
   }
 
   async #attempt(piece: Pcm, asked: SpeechRequest, signal: AbortSignal): Promise<Result> {
-    const { baseUrl, model, apiKey } = this.#settings;
     try {
-      const form = requestForm(piece, model ?? DEFAULT_MODEL, asked);
+      const form = requestForm(piece, this.#settings.model ?? DEFAULT_MODEL, asked);
       const endpoint = asked.translateTo ? 'translations' : 'transcriptions';
       // Redirects are not followed: the operator did not choose their target, and it would receive the key.
-      const { origin, pathname, search } = new URL(`${baseUrl}/audio/${endpoint}`);
       const response = await this.#connections.request({
-        origin,
-        path: pathname + search,
+        ...this.#urlOf(`audio/${endpoint}`),
         method: 'POST',
         headers: {
           'content-type': form.contentType,
-          ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+          ...this.#authorization(),
           ...(asked.traceparent !== undefined && { traceparent: asked.traceparent }),
         },
         body: form.body,
@@ -84,6 +83,33 @@ export class OpenaiClient implements AsyncDisposable {
       signal.throwIfAborted();
       return { kind: 'temporary', isBusy: false, retryAfterMs: null, cause, failure: { kind: 'connection' } };
     }
+  }
+
+  /** The names of the server's models; null where it does not list them. */
+  async models(): Promise<string[] | null> {
+    try {
+      const { statusCode, body } = await this.#connections.request({
+        ...this.#urlOf('models'),
+        method: 'GET',
+        headers: this.#authorization(),
+        signal: AbortSignal.timeout(MODELS_TIMEOUT_MS),
+      });
+      const text = await readBounded(body);
+      return statusCode === 200 && text !== null ? modelNames(text) : null;
+    } catch {
+      // A server that cannot be reached is found out by its next request.
+      return null;
+    }
+  }
+
+  #urlOf(endpoint: string): { origin: string; path: string } {
+    const { origin, pathname, search } = new URL(`${this.#settings.baseUrl}/${endpoint}`);
+    return { origin, path: pathname + search };
+  }
+
+  #authorization(): Record<string, string> {
+    const { apiKey } = this.#settings;
+    return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

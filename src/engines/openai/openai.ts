@@ -1,10 +1,21 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { type Clock, systemClock } from '../../platform/clock.ts';
-import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
+import {
+  type Engine,
+  EngineError,
+  type EngineFeature,
+  type Pcm,
+  SAMPLE_RATE,
+  type TranscribeOptions,
+  type Transcript,
+} from '../engine.ts';
+import { probe } from '../presence/probe.ts';
 import { holdsNoSpeech } from '../silence.ts';
 import { noAnswer, OpenaiClient, type OpenaiSettings, type SpeechRequest } from './openai-client.ts';
 import { ServerCalls } from './server-calls.ts';
+import { unknownModel } from './server-models.ts';
+import { TranslationSupport } from './translation-support.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -16,7 +27,10 @@ export function openOpenai(settings: OpenaiSettings, clock: Clock = systemClock)
   const { baseUrl, model, slots } = settings;
   const calls = new ServerCalls(slots, clock);
   const client = new OpenaiClient(settings, { onBusy: () => calls.refused() });
+  const translation = new TranslationSupport(clock);
   const closing = new AbortController();
+  /** It has answered to a model that it does not list, such as another name of one that it does. */
+  let takesUnlisted = false;
 
   async function transcribe(piece: Pcm, { timeoutMs, signal, ...asked }: TranscribeOptions): Promise<Transcript> {
     const options = {
@@ -28,16 +42,44 @@ export function openOpenai(settings: OpenaiSettings, clock: Clock = systemClock)
   }
 
   async function callServer(piece: Pcm, asked: SpeechRequest, signal: AbortSignal): Promise<Transcript> {
-    const transcript = await client.transcribe(piece, asked, signal);
-    return asked.translateTo ? asTranslation(transcript, asked.language) : transcript;
+    try {
+      const transcript = await client.transcribe(piece, asked, signal);
+      if (asked.translateTo) return asTranslation(transcript, asked.language);
+      translation.transcribed();
+      return transcript;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.failure.kind !== 'status') throw error;
+      const unlisted = takesUnlisted && error.failure.status !== 404 ? null : await namesWithoutModel();
+      if (unlisted !== null) throw unknownModel(model!, unlisted, error);
+      throw asked.translateTo ? translation.explain(error) : error;
+    }
   }
 
-  return {
+  /** The names of the server's models where the one that is named is not among them, else null. */
+  async function namesWithoutModel(): Promise<string[] | null> {
+    if (model === null) return null;
+    const names = await client.models();
+    return names?.includes(model) === false ? names : null;
+  }
+
+  /** Speech shows whether a server takes a name that it does not list. @throws EngineError  when it gives no words */
+  async function requireModel(): Promise<void> {
+    if (takesUnlisted || (await namesWithoutModel()) === null) return;
+    await probe(engine, closing.signal);
+    takesUnlisted = true;
+  }
+
+  const engine: Engine = {
     name: model ?? 'openai',
     slots,
-    // Of the API; no request tells what a server lacks.
-    features: ['words', 'prompt', 'keywords', 'translate'],
-    warmUp: () => connect(new URL(baseUrl)),
+    // Of the API. Only a job that asks for a translation tells whether the server has that.
+    get features(): EngineFeature[] {
+      return ['words', 'prompt', 'keywords', ...(translation.isMissing() ? [] : (['translate'] as const))];
+    },
+    async warmUp() {
+      await connect(new URL(baseUrl));
+      await requireModel();
+    },
     async transcribe(piece, options) {
       options.signal.throwIfAborted();
       if (holdsNoSpeech(piece)) return { segments: [], language: options.language };
@@ -48,6 +90,7 @@ export function openOpenai(settings: OpenaiSettings, clock: Clock = systemClock)
       await client[Symbol.asyncDispose]();
     },
   };
+  return engine;
 }
 
 /** A translation names the language of its text, not the spoken one, and times of its words have no meaning. */

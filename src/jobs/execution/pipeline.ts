@@ -18,6 +18,7 @@ import type { Semaphore } from '../../platform/semaphore.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import { SegmentOrder } from '../../rules/channels/segment-order.ts';
+import { isSameLanguage } from '../../rules/jobs/language.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
 import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
@@ -220,6 +221,7 @@ async function joinResults(
     segments.push(...next);
     languages.add(transcript);
     untranscribed.add(position, shiftBy(startSeconds, heard.untranscribed), placed);
+    if (ignoresLanguage(job, heard.transcript)) found.push({ code: 'language_ignored', startSeconds, endSeconds });
     if (transcript.isCut) found.push({ code: 'text_cut', startSeconds, endSeconds });
     found.push(...warningsOf('repetition', shiftBy(startSeconds, heard.repetitions)));
     extent.reach(position, end);
@@ -237,6 +239,12 @@ function findSpeechWith(detector: TranscriberRuntime['detector'], signal: AbortS
 
 function warningsOf(code: FoundWarning['code'], parts: readonly Interval[]): FoundWarning[] {
   return parts.map((part) => ({ code, ...part }));
+}
+
+/** A translation has the language of the request. */
+function ignoresLanguage({ language: asked }: ClaimedJob, { language, segments }: Transcript): boolean {
+  if (asked === null || language === null || segments.length === 0) return false;
+  return !isSameLanguage(asked, language);
 }
 
 /** Of audio without any text nothing is charged where speech was detected: the engine has failed on all of it. */

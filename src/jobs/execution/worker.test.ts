@@ -42,6 +42,21 @@ const submit = async (fixture: Fixture, account: Account, seconds = 1, fields: R
   (await fixture.transcribe(account, wavFile(seconds), { async: 'true', ...fields })).json.id as string;
 const LATE: Outcome = { ...COMPLETED, model: 'late', transcript: 'late' };
 
+test('an answer in another language than the one that was asked for is a warning', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const engine = openFakeEngine();
+  await fixture.startWorker(engine);
+
+  const id = await submit(fixture, account, 1.5, { language: 'de' });
+  const segment = { text: 'good morning', startSeconds: 0, endSeconds: 1, confidence: null, words: [] };
+  (await engine.nextCall()).answer({ language: 'en', segments: [segment] });
+  const job = await fixture.ended(account, id);
+
+  const [{ code, start, end }] = job.warnings;
+  assert.deepEqual([job.language, code, start, end], ['en', 'language_ignored', 0, 1.5]);
+});
+
 test('a job ends with its transcript, its cost and its event, and its audio is erased', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });

@@ -22,8 +22,8 @@ export class EngineReports {
   readonly #engines: Engines;
   readonly #context: Context;
   readonly #about: About;
-  /** The engines' names as they were last reported. */
-  readonly #reportedNames = new Map<Plan, string>();
+  /** The engines' names and features as they were last reported. */
+  readonly #reported = new Map<Plan, string>();
 
   constructor(engines: Engines, context: Context, about: About) {
     this.#engines = engines;
@@ -73,9 +73,10 @@ export class EngineReports {
     const present = PLANS.filter((plan) => this.#engines[plan].absence() === null);
     for (const plan of present) {
       const engine = this.#engines[plan];
-      if (this.#reportedNames.get(plan) === engine.name) continue;
+      const described = JSON.stringify([engine.name, engine.features]);
+      if (this.#reported.get(plan) === described) continue;
       await reportEngine(db, plan, engine, this.#about.canDiarize);
-      this.#reportedNames.set(plan, engine.name);
+      this.#reported.set(plan, described);
     }
     const isStorageAway = this.#about.isStorageAway();
     const reports = PLANS.map(

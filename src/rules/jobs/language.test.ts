@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WHISPER_LANGUAGES } from '../../models/catalogue.ts';
-import { canonicalLanguages, modelLanguage, remoteLanguage } from './language.ts';
+import { canonicalLanguages, isSameLanguage, modelLanguage, remoteLanguage } from './language.ts';
 
 const LARGE_V3 = [...WHISPER_LANGUAGES, 'yue'];
 
@@ -55,4 +55,25 @@ test('a remote server is sent the primary code in the spelling of Whisper', () =
 
 test("a model's codes are shown in their canonical spelling, each once", () => {
   assert.deepEqual(canonicalLanguages(['zh', 'jw', 'en', 'jv', 'tl', 'no good']), ['en', 'fil', 'jv', 'no good', 'zh']);
+});
+
+test('a language is the same under all of its codes, whatever the region', () => {
+  const same = [
+    ['en-GB', 'en'],
+    ['fil', 'tl'],
+    ['jv', 'jw'],
+    ['he', 'iw'],
+    ['nb', 'no'],
+    ['nn', 'nb'],
+    ['zh-TW', 'zh'],
+  ];
+  const others = [
+    ['de', 'en'],
+    ['yue', 'zh'],
+    ['nb', 'da'],
+  ];
+
+  for (const [asked, answered] of same) assert.equal(isSameLanguage(asked!, answered!), true, `${asked} ${answered}`);
+  for (const [asked, answered] of others)
+    assert.equal(isSameLanguage(asked!, answered!), false, `${asked} ${answered}`);
 });

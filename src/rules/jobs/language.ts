@@ -31,6 +31,11 @@ export function remoteLanguage(tag: string): string {
   return WHISPER_CODES[primary] ?? primary;
 }
 
+/** Whether an engine's answer names the language that was asked for, under any of its codes. */
+export function isSameLanguage(asked: string, answered: string): boolean {
+  return modelLanguage(asked, [primaryOf(answered), remoteLanguage(answered)]) !== null;
+}
+
 /** A model's codes as BCP 47 in canonical spelling (`jv` for `jw`), sorted, each once. */
 export function canonicalLanguages(codes: readonly string[]): string[] {
   return [...new Set(codes.map(canonicalLanguage))].sort();

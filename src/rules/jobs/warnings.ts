@@ -3,6 +3,8 @@ export const WARNING_MESSAGES = {
   prompt_unsupported: 'The engine of this plan takes no prompt; it transcribed without it.',
   keywords_unsupported: 'The engine of this plan takes no keywords; it transcribed without them.',
   words_unsupported: 'The engine gives no times of words here: `words` is empty, and segments have times.',
+  language_ignored:
+    'The engine names another language for this part than the one that was asked for: it may have ignored `language`.',
   speakers_unavailable: 'The speakers could not be found; the text is complete.',
   speakers_uncertain: 'There may be another number of speakers; say how many there are, if you know it.',
   more_audio_tracks:

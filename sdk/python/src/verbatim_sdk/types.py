@@ -153,7 +153,7 @@ class Speaker(TypedDict):
 
 
 class Warning(TypedDict):
-    code: Literal["prompt_unsupported", "keywords_unsupported", "words_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "audio_after_end", "no_speech", "untranscribed", "repetition", "text_cut", "connection_lost", "audio_gap", "behind", "segment_failed", "more_warnings"]
+    code: Literal["prompt_unsupported", "keywords_unsupported", "words_unsupported", "language_ignored", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "audio_after_end", "no_speech", "untranscribed", "repetition", "text_cut", "connection_lost", "audio_gap", "behind", "segment_failed", "more_warnings"]
     """Later versions may add codes."""
     message: str
     start: NotRequired[float]
