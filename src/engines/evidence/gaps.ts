@@ -21,13 +21,13 @@ export function gapsOf(heard: Heard, part: Part): Gap[] {
  * is less text now.
  * @param again  with a margin on both sides; times are those of the whole
  */
-export function fillGap(heard: Heard, gap: Gap, again: Heard): Heard {
+export function fillGap(heard: Heard, gap: Gap, again: Heard, textLanguage?: string | null): Heard {
   const inGap = between(heard, gap.from, gap.to);
   const isLess = spokenLetters(textOf(again.transcript)) < spokenLetters(textOf(inGap.transcript));
   if (isLess) return heard;
   const [before, after] = [between(heard, 0, gap.from), between(heard, gap.to, Number.POSITIVE_INFINITY)];
-  const [left, first] = joinOverlap(before, again, gap.startSeconds);
-  const [middle, right] = joinOverlap(first, after, gap.endSeconds);
+  const [left, first] = joinOverlap(before, again, gap.startSeconds, { isEndCut: false, textLanguage });
+  const [middle, right] = joinOverlap(first, after, gap.endSeconds, { isStartCut: false, textLanguage });
   const { language, ...marks } = heard.transcript;
   const { transcript } = joinHeard([left, middle, right], language);
   const byStart = (key: 'untranscribed' | 'repetitions') =>

@@ -286,3 +286,17 @@ test('pure tones go to an engine that has shown no words of speech, and only to 
 
   assert.deepEqual([first!.transcript.segments[0]?.text, second!.transcript.segments], ['hello', []]);
 });
+
+test('phrases that were cut in a sentence read as one, and audio that was given whole keeps its text', async () => {
+  const engine = engineThat((seconds) => (seconds > 5 ? 'My fellow Americans, we ask not.' : 'What your country did.'));
+  const parted = engineThat((seconds) => (seconds > 5 ? 'My fellow Americans, we ask not.' : 'Of your country,.'));
+  const speech: [number, number][] = [
+    [0.3, 6],
+    [6.9, 9.3],
+  ];
+
+  assert.equal((await hear(engine, 10, speech)).text, 'My fellow Americans, we ask not what your country did.');
+  assert.equal((await hear(parted, 10, speech)).text, 'My fellow Americans, we ask not of your country.');
+  const whole = engineThat(() => 'That, the. Of it,, Of');
+  assert.equal((await hear(whole, 3, [[0.2, 2.8]])).text, 'That, the. Of it,, Of');
+});

@@ -7,6 +7,7 @@ import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { findLoudParts } from './energy-speech.ts';
 import { fillGap, gapsOf } from './gaps.ts';
 import { type Heard, joinHeard, placeHeard, textOf } from './heard.ts';
+import { joinMarks } from './join-marks.ts';
 import { joinOverlap } from './join-overlaps.ts';
 import { keepOnce } from './keep-once.ts';
 import { leaveOutInvented } from './leave-out-invented.ts';
@@ -131,7 +132,8 @@ class Hearing {
     );
     // From the last gap on: the words before it keep their numbers.
     return gaps.reduceRight(
-      (filled, gap, at) => (saysAgain(again[at]!.transcript, text) ? filled : fillGap(filled, gap, again[at]!)),
+      (filled, gap, at) =>
+        saysAgain(again[at]!.transcript, text) ? filled : fillGap(filled, gap, again[at]!, this.#options.translateTo),
       heard,
     );
   }
@@ -157,12 +159,17 @@ class Hearing {
   }
 
   #join(parts: Part[], separate: Heard[]): Heard {
+    const sides = { textLanguage: this.#options.translateTo };
     const heard = [...separate];
     for (const [index, part] of parts.entries()) {
-      const next = parts[index + 1];
-      if (!part.overlapsNext || !next) continue;
-      const cut = (part.startSeconds + lengthOf(part) + next.startSeconds) / 2;
-      [heard[index], heard[index + 1]] = joinOverlap(heard[index]!, heard[index + 1]!, cut);
+      const last = heard.findLastIndex(({ transcript }, at) => at < index && transcript.segments.length > 0);
+      const before = parts[last];
+      if (before === undefined) continue;
+      const cut = (before.startSeconds + lengthOf(before) + part.startSeconds) / 2;
+      [heard[last], heard[index]] =
+        last === index - 1 && before.overlapsNext
+          ? joinOverlap(heard[last]!, heard[index]!, cut, sides)
+          : joinMarks(heard[last]!, heard[index]!, sides);
     }
     return joinHeard(heard, this.#options.language);
   }
@@ -180,7 +187,7 @@ class Hearing {
     const speechSeconds = totalSeconds(part.speech);
     const amount = judgeAmount(text, { speechSeconds, audioSeconds: lengthOf(part), hasErrors });
     // An engine that says the same of all audio gives no more with more calls.
-    const isKnown = text !== '' && text === textOfWhole;
+    const isKnown = text !== '' && isSame(text, textOfWhole);
     const isDoubtful = isRepeated || (amount === 'none' ? hasErrors || isSpoken(part) : amount !== 'enough');
     const halves = isDoubtful && !isKnown ? halvesOf(part) : [];
     if (halves.length === 0) return settle(part, transcript, { isEmpty: amount === 'none' });
@@ -266,5 +273,11 @@ function isClearlyMore(again: Transcript, text: string): boolean {
 
 /** Whether an engine gave for a part of the audio what it gave for all of it: it says the same of any audio. */
 function saysAgain({ segments }: Transcript, text: string): boolean {
-  return segments.some((segment) => segment.text.trim() === text);
+  return segments.some((segment) => isSame(segment.text, text));
+}
+
+/** Marks and capitals at a cut may have been changed. */
+function isSame(one: string, other: string): boolean {
+  const [key, otherKey] = [one, other].map((text) => text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, ''));
+  return key === otherKey;
 }

@@ -193,7 +193,7 @@ async function transcribePieces(
       return result;
     },
   });
-  return await joinResults(job, joinPieces(results), transcription, runtime.onPiece);
+  return await joinResults(job, joinPieces(results, job.options.translate_to), transcription, runtime.onPiece);
 }
 
 /** Puts the segments of the pieces in order, and reports how far the job has come. */
