@@ -9,6 +9,7 @@ import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Answer, Call } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
+import { languageAdvice } from '../../models/language-advice.ts';
 import { makeId, waitAtMost } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
@@ -326,10 +327,14 @@ export async function permitByEngine(
   }
   const known = engine?.languages ?? null;
   if (language === null || known === null || modelLanguage(language, known) !== null) return;
-  throw refusal(
-    'language',
-    `The engine of the ${plan} plan does not know the language ${language}. It knows: ${known.join(', ')}.`,
-  );
+  const advice = languageAdvice(language, {
+    engine: engine!.engine,
+    setting: plan === 'pro' ? 'ENGINE_PRO' : 'ENGINE_LITE',
+    isNamed: (plan === 'pro' ? config.enginePro : config.engineLite) !== null,
+    command: publicCommand(config.command),
+  });
+  const problem = `The engine of the ${plan} plan does not know the language ${language}. It knows: ${known.join(', ')}.`;
+  throw refusal('language', advice === null ? problem : `${problem} ${advice}`);
 }
 
 async function probe(
