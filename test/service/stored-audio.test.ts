@@ -111,6 +111,10 @@ test('the stored audio of jobs, on a running service', { timeout: 170_000 }, asy
     const wrong = await ask(account, 'GET', `${audioPath}?format=flac`);
     const ofOther = await ask(other, 'GET', `${audioPath}?format=opus`);
 
+    const more = [];
+    for (let read = 0; read < 9; read++) more.push((await ask(account, 'GET', `${audioPath}?format=opus`)).status);
+
+    assert.deepEqual(more, Array(9).fill(200));
     assert.deepEqual([whole.status, whole.headers.get('content-type')], [200, 'audio/ogg']);
     assert.match(whole.bytes.toString('latin1', 0, 40), /^OggS.*OpusHead/s);
     assert.match(whole.headers.get('content-disposition')!, /filename="job_\w+\.opus"/);

@@ -56,10 +56,12 @@ test('a copy is made once for all who ask at once, and dropped ten minutes after
   const whileRead = files.closed;
   reading.destroy();
   await once(reading, 'close');
+  const afterHangUp = await buffer(opened[0]!.read({ first: 100, last: 199 }));
   await clock.advance(600_000);
   await until('the file is closed', () => files.closed === 1);
 
   assert.ok(bytes.every((each) => each.equals(bytes[0]!) && each.length === opened[0]!.sizeBytes));
+  assert.ok(afterHangUp.equals(bytes[0]!.subarray(100, 200)));
   assert.deepEqual([files.opened, whileRead], [1, 0]);
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { AudioError } from '../../audio/audio-error.ts';
 import { decodePcm } from '../../audio/decode/decode.ts';
 import { encodeOpus, OPUS_BYTES_PER_SECOND } from '../../audio/encode-opus.ts';
@@ -29,6 +29,7 @@ type Copy = {
 /** A copy that can be read now. */
 type OpenCopy = Pick<Copy, 'sizeBytes' | 'digest'> & { read(bytes: ByteRange): Readable };
 
+const BLOCK_BYTES = 65_536;
 // A player asks for parts of a file as long as it is open; after a pause it is made again.
 const KEPT_MS = 600_000;
 const KEPT_MAX_BYTES = 512 * 2 ** 20;
@@ -118,9 +119,9 @@ export class OpusCopies {
     this.#copies.set(id, copy);
   }
 
-  #read(id: string, copy: Copy, { first, last }: ByteRange): Readable {
+  #read(id: string, copy: Copy, bytes: ByteRange): Readable {
     copy.readers += 1;
-    const stream = copy.file.createReadStream({ start: first, end: last, autoClose: false });
+    const stream = Readable.from(blocksOf(copy.file, bytes), { objectMode: false });
     stream.once('close', () => {
       copy.readers -= 1;
       this.#noteUse(id, copy);
@@ -157,6 +158,17 @@ export class OpusCopies {
   /** What is written of it is not needed any more, so it does not matter when the disk fails. */
   #closeUnread({ file, isKept, readers }: Copy): void {
     if (!isKept && readers === 0) void file.close().catch(() => undefined);
+  }
+}
+
+/** A stream of the file itself would close the file when its reader hangs up. */
+async function* blocksOf(file: ScratchFile, { first, last }: ByteRange): AsyncGenerator<Buffer> {
+  for (let at = first; at <= last; ) {
+    const wanted = Math.min(BLOCK_BYTES, last + 1 - at);
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
+    if (bytesRead === 0) throw new Error('a copy in Opus is shorter than it was');
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 
