@@ -109,7 +109,10 @@ test('an upload beyond the rate limit waits as long as the service asks, and sta
   fs.writeFileSync(file, 'x');
   const refused = { status: 429, type: 'rate_limited', headers: { 'retry-after': '0' } };
   // More often than the client tries by itself.
-  answers.push(refused, refused, refused, refused, { status: 202, body: { id: 'job_1', status: 'queued' } });
+  answers.push(refused, refused, refused, refused, {
+    status: 202,
+    body: { id: 'job_1', status: 'queued', warnings: [] },
+  });
   requests.length = 0;
 
   const { code, stdout } = await runVerbatim(['transcribe', file, '--async', '-q'], { env });
@@ -123,7 +126,7 @@ test('at a terminal, an upload beyond the rate limit shows what it waits for', a
   const file = path.join(folder, 'limited.wav');
   fs.writeFileSync(file, 'x');
   const refused = { status: 429, type: 'rate_limited', headers: { 'retry-after': '1' } };
-  answers.push(refused, { status: 202, body: { id: 'job_1', status: 'queued' } });
+  answers.push(refused, { status: 202, body: { id: 'job_1', status: 'queued', warnings: [] } });
 
   const { code, stderr } = await runVerbatim(['transcribe', file, '--async'], { env, isTerminal: true });
 
