@@ -91,8 +91,9 @@ test('accounts whose rows stay for a day do not keep others from being erased', 
     await markDeleted(fixture.db, account.id);
   }
 
-  // One more for the account of the test before, and one that finds the end.
-  for (let pass = 0; pass <= accounts.length + 1; pass += 1) await eraseAccounts(fixture, { cursor });
+  // Those of the tests before too, and one pass that finds the end.
+  const deleted = await fixture.db.rows({ text: 'select from accounts where deleted_at is not null' });
+  for (let pass = 0; pass <= deleted.length; pass += 1) await eraseAccounts(fixture, { cursor });
 
   assert.equal(before.length, 1);
   assert.deepEqual(await fixture.files(), []);
