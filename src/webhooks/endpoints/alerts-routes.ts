@@ -75,7 +75,7 @@ function changeAlerts(context: WebhookContext): Route {
     auth: 'key',
     scope: 'webhooks:write',
     summary: 'Change the webhook for alerts; active: true enables it again and starts its streak of failures anew',
-    errors: ['forbidden_url', 'conflict'],
+    errors: ['forbidden_url', 'conflict', 'not_found'],
     tag: 'Webhooks',
     schema: {
       body: Type.Object(
@@ -105,6 +105,7 @@ function deleteAlerts(context: WebhookContext): Route {
     auth: 'key',
     scope: 'webhooks:write',
     summary: 'Delete the webhook for alerts; after a second nothing more is sent to it',
+    errors: ['not_found'],
     tag: 'Webhooks',
     schema: { answers: { 204: null } },
     async handle({ account, actor }) {

@@ -35,6 +35,13 @@ const deliveryIdField = Type.String({
   [DOCUMENTED]: { pattern: '^dlv_[0-9a-hjkmnp-tv-z]{26}$' },
 });
 
+/** Not that of the webhook for alerts, which gets no events. */
+const webhookIdField = Type.String({
+  maxLength: 100,
+  [DOCUMENTED]: { pattern: '^whj?_[0-9a-hjkmnp-tv-z]{26}$' },
+  examples: ['wh_01kamz2f3q8r5t7v9wxyzabcde'],
+});
+
 const redeliveredSchema = Type.Object(
   { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde') },
   component('Redelivered'),
@@ -209,7 +216,7 @@ function resendEvent({ db }: ResendRuntime): Route {
     tag: 'Events',
     schema: {
       params: Type.Object({ id: Type.String({ description: 'evt_…' }) }),
-      body: Type.Object({ webhook_id: Type.String({ maxLength: 100, examples: ['wh_01kamz2f3q8r5t7v9wxyzabcde'] }) }),
+      body: Type.Object({ webhook_id: webhookIdField }),
       answers: { 202: redeliveredSchema },
     },
     async handle({ account, params: { id }, body, note, idempotency }) {
