@@ -47,7 +47,10 @@ export async function fetchFirstModels(
       return;
     }
     if (missing.speech) onReason(`No model yet. ${ended.message} To choose one: verbatim models list`);
-    log.warn({ reason: ended.message }, missing.speech ? 'no model yet; jobs wait' : 'no voice detector yet');
+    const reason = { reason: ended.message };
+    if (missing.speech) log.warn(reason, 'no model yet; jobs wait');
+    else if (work.mayDownload) log.warn(reason, 'no voice detector yet');
+    else log.info(reason, 'no voice detector');
     if (!work.mayDownload) return;
     await clock.sleep(pauseMs, signal);
   }
