@@ -223,7 +223,8 @@ test('a node keeps its jobs when the database stops for 8 s', async () => {
     (await jobs.all()).map(({ attempts, lease }) => [attempts, lease]),
     Array(6).fill([1, 1]),
   );
-  assert.equal(engine.requests.length, 6);
+  // Each of the two nodes begins with two requests at once; none was sent again.
+  assert.equal(engine.requests.length, 4);
   await finish(engine, jobs);
 });
 
