@@ -166,8 +166,8 @@ const DELIVERY_BUGS: StoreBug[] = [
   {
     name: 'rows that are committed late are found a second later',
     file: 'src/webhooks/deliveries/reader.ts',
-    original: 'const COMMIT_MS = 250;',
-    changed: 'const COMMIT_MS = 25;',
+    original: '- BOUNDS.usualCommitMs;',
+    changed: '- 25;',
     test: 'src/webhooks/deliveries/reader.test.ts',
     title: 'a row that is committed 250 ms after its time',
   },
