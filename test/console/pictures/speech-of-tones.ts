@@ -14,6 +14,11 @@ export type SpeechOfTones = AsyncDisposable & {
 export async function openSpeechOfTones(): Promise<SpeechOfTones> {
   let isHeld = false;
   const server = createServer(async (request, response) => {
+    // It lists no models.
+    if (request.method === 'GET') {
+      response.writeHead(404).end();
+      return;
+    }
     const body = Buffer.concat(await Array.fromAsync<Buffer>(request));
     if (isHeld) return;
     const from = body.indexOf('RIFF');
