@@ -15,7 +15,7 @@ export async function apiDocument(): Promise<ApiDocument> {
   const readiness = { check: async () => ({ ready: true, reasons: [], details: [] }) };
   const metricsText = async () => ({ contentType: 'text/plain', text: '' });
   // Describing a route calls none of its dependencies.
-  const runtime = { config: { oidcIssuer: null } } as ApiRuntime;
+  const runtime = { config: {} } as ApiRuntime;
   const routes = serviceRoutes({
     documented: [...apiRoutes(runtime), ...adminApiRoutes(runtime), ...operatorRoutes(readiness, metricsText)],
     events: [...eventPayloads, ...alertPayloads],

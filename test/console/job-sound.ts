@@ -77,7 +77,7 @@ export const flows: Flow[] = [
 
       await open(key, `/jobs/${job.id}`);
 
-      await page.getByText('This browser cannot play this audio format.').waitFor();
+      await page.getByText('This browser cannot play this audio.').waitFor();
       await page.getByLabel('Audio file').waitFor();
     },
   },

@@ -15,8 +15,11 @@ const BOUNDED: Record<string, string> = {
   '/^(?:\\[([0-9a-f:.]*:[0-9a-f:.]*)\\]|([0-9a-f:.]+))\\/(\\d{1,3})(?::(\\d{1,5}))?$/i': 'a setting',
   '/"metadata":(.*?),"data":/s': 'events of the demo',
   "/^[\\p{L}\\p{M}\\p{N} '.-]*[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N} '.-]*$/u": 'a keyword, after its length: 50 characters',
-  '/no such (database|user)|database ".*" is disabled|authentication failed|SSL required/i':
+  '/no such (database|user)|database ".*" is disabled|authentication failed/i':
     'messages of the database and its pooler',
+  "/[\\p{L}\\p{M}\\p{N}.'’-]+$/u": 'the last 64 characters of a text',
+  "/^['’.-]+|[….]+$/gu": 'a word among them',
+  '/[^\\p{L}\\p{M}\\p{N}]*$/u': 'the last 64 characters of a part of a text',
   '/encoder.*\\.onnx$/': 'names of files of a model',
   '/decoder.*\\.onnx$/': 'names of files of a model',
   '/joiner.*\\.onnx$/': 'names of files of a model',

@@ -58,7 +58,8 @@ export default function EventView() {
               ) : (
                 <WebhookRows label="Deliveries of the event" webhooks={groupByWebhook(event.deliveries)} />
               )}
-              {mayWrite && <Resend event={event} />}
+              {/* Tests and alerts go to their own webhook only. */}
+              {mayWrite && event.job_id !== null && <Resend event={event} />}
             </Section>
             <Section title="Payload">
               <FoldedJson label="Payload" text={payload} />

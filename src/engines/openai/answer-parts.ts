@@ -55,7 +55,7 @@ function parseObject(body: string): Fields | null {
 
 /** Python writes NaN and Infinity, which JSON does not have, where a model gave no number. */
 function parsePython(body: string): Fields | null {
-  const cleaned = body.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs, (part) =>
+  const cleaned = body.replace(/"[^"\\]*(?:\\.[^"\\]*)*"?|-?\b(?:NaN|Infinity)\b/gs, (part) =>
     part.startsWith('"') ? part : 'null',
   );
   return cleaned === body ? null : parseObject(cleaned);

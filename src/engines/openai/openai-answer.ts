@@ -41,5 +41,6 @@ function textOf(given: string, segments: readonly GivenPart[]): string {
   const joined = haveBlanks ? segments.map(({ text }) => text).join('') : joinWords(segments);
   const isOfSegments = haveBlanks && /\n/.test(given) && lettersOf(given).key === lettersOf(joined).key;
   const text = given.trim() === '' || isOfSegments ? joined : given;
-  return text.replace(/\s*\n\s*/g, ' ').trim();
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
 }

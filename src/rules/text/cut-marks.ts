@@ -32,6 +32,7 @@ const LONG_PAUSE_SECONDS = 1.2;
 
 const STOP = /(?<=[\p{L}\p{M}])(?:\.|\.\.\.|…)$/u;
 const SENTENCE_MARK = /[.?!…。？！]["'”’»)\]]*$/u;
+const WORD_MAX_CHARS = 64;
 const LAST_WORD = /[\p{L}\p{M}\p{N}.'’-]+$/u;
 const FIRST_WORD = /^(?<word>\p{Lu}?\p{Ll}*)(?:['’]|\s+)(?<next>\p{L})/u;
 /** Scripts with capitals at the starts of sentences: those of Georgian are small letters alone. */
@@ -123,7 +124,7 @@ function isFullStop(before: string): boolean {
 
 function lastWordOf(text: string): string {
   return (
-    LAST_WORD.exec(text)?.[0]
+    LAST_WORD.exec(text.slice(-WORD_MAX_CHARS))?.[0]
       .replace(/^['’.-]+|[….]+$/gu, '')
       .toLowerCase() ?? ''
   );

@@ -4,6 +4,8 @@ import type { Place } from './word-places.ts';
 /** The letters and digits of a text without their case, and where each unit of them stands in the text. */
 export type Letters = { key: string; at: number[] };
 
+/** Of the signs after a word. */
+const SIGNS_MAX_CHARS = 64;
 /** A short text stands elsewhere by chance: it is looked for within so many letters for each of its own. */
 const REACH_PER_LETTER = 10;
 /** Two texts in a row are looked for within so many. */
@@ -83,7 +85,7 @@ function beginsWord(text: string, at: number): boolean {
 /** With the signs of the part before its first letter and after its last, where the text has the same. */
 function withSigns(text: string, place: Place, { part, from, to }: { part: string; from: number; to: number }): Place {
   const before = /^[^\p{L}\p{M}\p{N}]*/u.exec(part)![0];
-  const after = /[^\p{L}\p{M}\p{N}]*$/u.exec(part)![0];
+  const after = /[^\p{L}\p{M}\p{N}]*$/u.exec(part.slice(-SIGNS_MAX_CHARS))![0];
   const start = place.start - before.length;
   const end = place.end + after.length;
   return {

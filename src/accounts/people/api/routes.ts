@@ -14,7 +14,7 @@ import { userRoutes } from './user-routes.ts';
 export function peopleRoutes(runtime: PeopleRuntime): Route[] {
   const { config } = runtime;
   const attempts = new Attempts();
-  const provider = config.oidcIssuer === null ? null : new Provider(config.oidcIssuer, config);
+  const provider = config.oidcIssuer ? new Provider(config.oidcIssuer, config) : null;
   void provider?.check(runtime.log);
   return [
     ...signInRoutes(runtime, attempts),
