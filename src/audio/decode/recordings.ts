@@ -167,7 +167,7 @@ function readCafChunk(head: Buffer): number | null {
   return bytes < 0 ? null : 12 + Number(bytes);
 }
 
-/** An object of ASF has an id of 16 bytes and its size. Those of a file have ids of few kinds, which end alike. */
+/** An object of ASF begins with an id of 16 bytes and its size. */
 function readAsfObject(head: Buffer): number | null {
   if (head.length < 24) return 0;
   const bytes = Number(head.readBigUInt64LE(16));
