@@ -18,5 +18,6 @@ export async function hasUnnamedLayout(path: string, options: DecodeOptions): Pr
     input: path,
     signal,
   });
-  return ran?.code === 0 && ['', 'unknown'].includes(ran.stdout.trim());
+  // A header that ffprobe cannot read names none.
+  return ran !== null && (ran.code !== 0 || ['', 'unknown'].includes(ran.stdout.trim()));
 }

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, noSound, tooLong } from '../audio-error.ts';
 import { openSandboxed, type SandboxedProcess } from '../sandbox/bounded-process.ts';
-import { INPUT, inputRange, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { INPUT, inputRange, inputSamples, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { DecodeOptions } from './decode-options.ts';
 import { type Frames, fillHoles } from './fill-holes.ts';
 import { fitEnd } from './fit-end.ts';
@@ -66,11 +66,16 @@ function decodeArguments(recording: RecordingToDecode, isFloat: boolean, options
     // The decoder of AMR takes the frames of a pause for errors, and gives up when they are most.
     ...(probed?.format === 'amr' ? ['-max_error_rate', '1'] : []),
     ...(recording.isLongerThanStated ? ['-ignore_length', '1'] : []),
-    ...(recording.isWhole ? INPUT : inputRange(recording)),
+    ...selectInput(recording),
     ...['-map', `0:a:${track}`, '-vn', '-sn', '-dn', '-ar', String(SAMPLE_RATE)],
     ...(recording.filter === null ? [] : ['-af', recording.filter]),
     ...[...timedOutput({ isFloat }), 'pipe:1'],
   ];
+}
+
+function selectInput(recording: RecordingToDecode): string[] {
+  if (recording.unsized !== null) return inputSamples(recording, recording.unsized);
+  return recording.isWhole ? INPUT : inputRange(recording);
 }
 
 async function* readBlocks(chunks: AsyncIterable<Buffer>, isFloat: boolean): AsyncGenerator<TimedSamples[]> {

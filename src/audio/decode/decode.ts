@@ -8,7 +8,7 @@ import type { DecodeOptions } from './decode-options.ts';
 import { decodeRecording } from './decode-recording.ts';
 import type { Frames } from './fill-holes.ts';
 import { StereoMixer } from './mix-stereo.ts';
-import { findRecordings, type Recordings } from './recordings.ts';
+import { findRecordings, type Recordings, wholeFile } from './recordings.ts';
 
 /** More than two channels are mixed to two by their loudspeakers. */
 const ONE_OR_TWO_CHANNELS = 'aformat=channel_layouts=mono|stereo';
@@ -59,7 +59,7 @@ export async function* decodeSandboxed(
   const { recordings, unreadBytes } = await readRecordings(path, options);
   let unread = unreadBytes;
   for (const recording of recordings) {
-    const isWhole = recordings.length === 1 && !recording.isLongerThanStated;
+    const isWhole = recordings.length === 1 && !recording.isLongerThanStated && recording.unsized === null;
     try {
       yield* decodeRecording(path, { ...recording, isWhole, filter }, options);
     } catch (cause) {
@@ -78,5 +78,5 @@ async function readRecordings(path: string, { sizeBytes = 0, isInMemory }: Decod
   const read = (at: number, bytes: number) => file.read(at, bytes, { isInMemory });
   const found = await findRecordings({ sizeBytes: file.sizeBytes, read });
   if (found.recordings.length > 0) return found;
-  return { ...found, recordings: [{ start: 0, end: 0, isLongerThanStated: false, hasTimes: false }] };
+  return { ...found, recordings: [wholeFile(0)] };
 }

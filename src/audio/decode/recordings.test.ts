@@ -119,7 +119,9 @@ test('a WAV file whose samples go on after the size of its header is longer than
   const { recordings, unreadBytes } = await recordingsOf(wavClaiming(1000));
 
   assert.equal(unreadBytes, 0);
-  assert.deepEqual(recordings, [{ start: 0, end: WAV.length, isLongerThanStated: true, hasTimes: false }]);
+  assert.deepEqual(recordings, [
+    { start: 0, end: WAV.length, isLongerThanStated: true, hasTimes: false, unsized: null },
+  ]);
 });
 
 test('what follows a recording and is no recording is counted in bytes', async () => {

@@ -1,4 +1,5 @@
 import { hasText } from '../media/stated-size.ts';
+import { findUnsizedSamples, type UnsizedSamples } from '../media/unsized-samples.ts';
 
 /** `read` gives fewer bytes at the end of the file. */
 export type MediaFile = { sizeBytes: number; read(at: number, bytes: number): Promise<Buffer> };
@@ -7,8 +8,15 @@ export type MediaFile = { sizeBytes: number; read(at: number, bytes: number): Pr
  * A range of bytes that is a media file of its own.
  * @property isLongerThanStated  its header states fewer samples than follow: it was not updated after the last ones
  * @property hasTimes            its packets have times, so that there can be holes between them
+ * @property unsized             where its samples are, as the decoder refuses its header; null for all others
  */
-export type Recording = { start: number; end: number; isLongerThanStated: boolean; hasTimes: boolean };
+export type Recording = {
+  start: number;
+  end: number;
+  isLongerThanStated: boolean;
+  hasTimes: boolean;
+  unsized: UnsizedSamples | null;
+};
 
 /** @property unreadBytes  what follows the last recording and is neither a recording nor a tag */
 export type Recordings = { recordings: Recording[]; unreadBytes: number };
@@ -17,6 +25,7 @@ export type Recordings = { recordings: Recording[]; unreadBytes: number };
 const HEAD_BYTES = 27 + 255;
 /** What is shorter holds no word: padding and tags that no container knows. */
 const REST_MIN_BYTES = 4096;
+const HEADER_BYTES = 4096;
 /** Places that are looked at to tell padding from sound that begins with silence. */
 const PADDING_READS = 256;
 /** A recorder that starts a new recording at each pause; each one costs a start of the decoder. */
@@ -46,10 +55,17 @@ export async function findRecordings(file: MediaFile): Promise<Recordings> {
     const isRecording = end !== null || recordings.length === 0 || isStream(head);
     if (!isRecording || recordings.length === RECORDINGS_MAX)
       return { recordings, unreadBytes: await rest(file, head, at) };
-    recordings.push({ start: at, end: file.sizeBytes, isLongerThanStated: false, hasTimes: hasTimes(head), ...end });
+    const unsized = isAiff(head) || isW64(head) ? findUnsizedSamples(await file.read(at, HEADER_BYTES)) : null;
+    const stated = unsized === null ? end : null;
+    recordings.push({ ...wholeFile(file.sizeBytes), start: at, hasTimes: hasTimes(head), unsized, ...stated });
     at = recordings.at(-1)!.end;
   }
   return { recordings, unreadBytes: 0 };
+}
+
+/** A recording up to the end of the file. */
+export function wholeFile(sizeBytes: number): Recording {
+  return { start: 0, end: sizeBytes, isLongerThanStated: false, hasTimes: false, unsized: null };
 }
 
 type End = { end: number; isLongerThanStated?: boolean };

@@ -18,6 +18,7 @@ import { AudioGoneError, StorageAwayError } from '../storage/storage.ts';
 import { lacksIndex } from './cut-off.ts';
 import { audioTracks, claimedSeconds, formatName, type ProbedFile, reasonToRefuse } from './ffprobe-answer.ts';
 import { openHeaderProbe, type ProbedMedia } from './header-probe.ts';
+import { describeUnsized } from './unsized-samples.ts';
 
 export type ProbeResult =
   /**
@@ -108,10 +109,12 @@ async function probeByPrograms(path: string, options: AudioOptions & ProbeOption
   const { tools, signal } = options;
   const endsAtMs = performance.now() + PROGRAMS_MAX_MS;
   const bounds = () => ({ ...BOUNDS, input: path, tools, signal, wallMs: Math.max(1, endsAtMs - performance.now()) });
-  const file = await readHeaders(bounds());
-  if (file === 'out of time') return unreadInTime(options);
+  const found = await readHeaders(bounds());
+  if (found === 'out of time') return unreadInTime(options);
+  const start = await readStart(path);
+  const file = found ?? describeUnsized(start);
   const tracks = file === null ? [] : audioTracks(file);
-  const kind = tracks.length > 0 ? null : fileKind(await readStart(path));
+  const kind = tracks.length > 0 ? null : fileKind(start);
   if (kind !== null) return refused(`The file is ${kind}, ${NOT_MEDIA}`);
   if (file === null && (await lacksIndex(path))) return refused('The file is incomplete: its end is missing.');
   if (file === null) return refused(`The file is ${NOT_MEDIA}`);
@@ -154,7 +157,7 @@ function refused(message: string): Extract<ProbeResult, { kind: 'refused' }> {
   return { kind: 'refused', message };
 }
 
-async function readStart(path: string): Promise<Uint8Array> {
+async function readStart(path: string): Promise<Buffer> {
   using file = await openAudio(path);
   return await file.read(0, HEADER_MAX_BYTES);
 }
