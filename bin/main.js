@@ -79,7 +79,9 @@ function fileOf(name) {
 function commandAsTyped(file) {
   if (!path.isAbsolute(file)) return file;
   if ((process.env.PATH ?? '').split(path.delimiter).includes(path.dirname(file))) {
-    return process.env.npm_command === 'exec' ? `npx ${require('../package.json').name}` : 'verbatim';
+    if (process.env.npm_command !== 'exec') return 'verbatim';
+    const { npm_config_package: given } = process.env;
+    return given ? `npx --package=${given} verbatim` : `npx ${require('../package.json').name}`;
   }
   const relative = path.relative('', file);
   return relative.startsWith('..') ? file : relative;

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { packageToInstall } from './release/package-names.ts';
 
 // Builds the npm package of the command line: all commands with the client of the API, commander and whatever else they
 // import. The project itself runs the TypeScript.
@@ -11,8 +12,8 @@ const README = `# @verbatim/cli
 
 The command line of Verbatim, a transcription service with durable jobs and signed webhooks.
 
-    npx @verbatim/cli init
-    npx @verbatim/cli transcribe call.mp3
+    npx --package=${packageToInstall('cli')} verbatim init
+    npx --package=${packageToInstall('cli')} verbatim transcribe call.mp3
 
 \`verbatim --help\` lists all commands.
 `;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { writeBundle } from '../bin/prepare/bundle.js';
 import { buildConsole } from './build-console.ts';
 import { filesOfImage } from './release/image-context.ts';
+import { packageToInstall } from './release/package-names.ts';
 
 // Builds the npm package of the service: the command line of a clone, with bundles in place of the sources. Nothing is
 // compiled or written where the package is installed.
@@ -22,8 +23,8 @@ const README = `# @verbatim/server
 
 Verbatim is a transcription service that you run on your own machines, with durable jobs and signed webhooks.
 
-    npx @verbatim/server demo
-    npx @verbatim/server serve
+    npx --package=${packageToInstall('server')} verbatim demo
+    npx --package=${packageToInstall('server')} verbatim serve
 
 \`demo\` transcribes a sample and shows the signed webhook; \`serve\` runs the service with its data in \`./data\`. Settings are
 environment variables: \`docs/configuration.md\`. \`docs/\` has all pages; a running service shows them at \`/docs/\`.

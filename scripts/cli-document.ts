@@ -18,7 +18,7 @@ export async function describeCommandLine(): Promise<string[]> {
   return [
     lines(
       '`verbatim` is one program for users of the API and for operators. In a clone of this project it is `bin/verbatim`. For a machine',
-      'that has no clone, `node scripts/build-cli.ts` makes the npm package `@verbatim/cli`, which has all commands that need nothing but',
+      'that has no clone, `node scripts/build-cli.ts` makes an npm package, which has all commands that need nothing but',
       'a running service.',
     ),
     lines(

@@ -5,14 +5,14 @@ import https from 'node:https';
 // In your own project: '@verbatim/sdk'.
 import { expressHandler, rememberEvents } from '../../sdk/src/index.ts';
 
-const { VERBATIM_SECRET, TLS_CERT, TLS_KEY, PORT = '8443', HOST = '127.0.0.1' } = process.env;
-if (!VERBATIM_SECRET) {
-  console.error('Set VERBATIM_SECRET to the secret that was shown when the webhook was created (whsec_…).');
+const { VERBATIM_WEBHOOK_SECRET, TLS_CERT, TLS_KEY, PORT = '8443', HOST = '127.0.0.1' } = process.env;
+if (!VERBATIM_WEBHOOK_SECRET) {
+  console.error('Set VERBATIM_WEBHOOK_SECRET to the secret that was shown when the webhook was created (whsec_…).');
   process.exit(1);
 }
 
 const receive = expressHandler({
-  secret: VERBATIM_SECRET,
+  secret: VERBATIM_WEBHOOK_SECRET,
   memory: rememberEvents(),
   on: {
     'transcription.completed': ({ id, data: { job } }) => console.log(`${id}: ${job.id} says: ${job.text}`),

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { makeDocuments } from '../../scripts/docs.ts';
+import { transcribeForm } from '../../src/jobs/request/schemas.ts';
 import { ROOT } from './sources.ts';
 
 for (const [name, text] of Object.entries(await makeDocuments())) {
@@ -38,6 +39,29 @@ test('every link between pages leads to a file', () => {
   });
 
   assert.deepEqual(dead, []);
+});
+
+test('pages name the address, the key and the secret of a webhook by the same variables', () => {
+  const others = /\$\{?(?:KEY|VERBATIM|URL|API_KEY|BASE_URL)\b|\bVERBATIM_(?:SECRET|KEY|BASE_URL)\b/;
+
+  assert.deepEqual(
+    PAGES.filter((file) => others.test(fs.readFileSync(path.join(ROOT, file), 'utf8'))),
+    [],
+  );
+});
+
+/** Fields of a request that the services of docs/migrating.md have no word for. */
+const NO_EQUAL = [
+  ...['audio_track', 'audio_url_headers', 'file', 'max_chars_per_second', 'max_duration', 'min_duration', 'min_gap'],
+  'title',
+];
+
+test('docs/migrating.md names each field of a request, so that it cannot say that one is missing', () => {
+  const page = fs.readFileSync(path.join(ROOT, 'docs/migrating.md'), 'utf8');
+
+  const missing = Object.keys(transcribeForm.properties).filter((name) => !page.includes(`\`${name}`));
+
+  assert.deepEqual(missing.sort(), NO_EQUAL.sort());
 });
 
 const RENEWED_DAYS = 183;

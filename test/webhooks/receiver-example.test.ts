@@ -51,7 +51,7 @@ async function deliver(url: string, ca: string, secret = SECRET): Promise<number
 }
 
 test('the example receiver prints each transcript once, and says in development why it refuses a request', async () => {
-  await using example = await startExample({ VERBATIM_SECRET: SECRET, NODE_ENV: 'development' });
+  await using example = await startExample({ VERBATIM_WEBHOOK_SECRET: SECRET, NODE_ENV: 'development' });
   const listening = (await example.lines.next()).value as string;
   const url = /https:\S+/.exec(listening)![0];
 
@@ -69,9 +69,9 @@ test('the example receiver prints each transcript once, and says in development 
 });
 
 test('without a secret the example receiver names the missing setting', async () => {
-  await using example = await startExample({ VERBATIM_SECRET: '' });
+  await using example = await startExample({ VERBATIM_WEBHOOK_SECRET: '' });
 
   const [chunk] = await once(example.child.stderr, 'data');
 
-  assert.match(String(chunk), /Set VERBATIM_SECRET/);
+  assert.match(String(chunk), /Set VERBATIM_WEBHOOK_SECRET/);
 });

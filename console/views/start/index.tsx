@@ -34,7 +34,7 @@ export default function Start() {
       ))}
       <Section title="Receive webhooks" actions={<Arrival delivered={arrived.delivery} />}>
         <p>
-          Add the URL of your receiver in <a href="#/webhooks">Webhooks</a> and set <code>VERBATIM_SECRET</code> to its
+          Add the URL of your receiver in <a href="#/webhooks">Webhooks</a> and set <code>VERBATIM_WEBHOOK_SECRET</code> to its
           secret. Without a public address, <code>{typed('listen --forward-to localhost:3000')}</code> forwards the
           events to your machine.
         </p>
