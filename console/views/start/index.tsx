@@ -34,9 +34,9 @@ export default function Start() {
       ))}
       <Section title="Receive webhooks" actions={<Arrival delivered={arrived.delivery} />}>
         <p>
-          Add the URL of your receiver in <a href="#/webhooks">Webhooks</a> and set <code>VERBATIM_WEBHOOK_SECRET</code> to its
-          secret. Without a public address, <code>{typed('listen --forward-to localhost:3000')}</code> forwards the
-          events to your machine.
+          Add the URL of your receiver in <a href="#/webhooks">Webhooks</a> and set <code>VERBATIM_WEBHOOK_SECRET</code>
+          to its secret. Without a public address, <code>{typed('listen --forward-to localhost:3000')}</code> forwards
+          the events to your machine.
         </p>
         <Tabs
           label="Receiver"
