@@ -23,8 +23,8 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'jobs',
     group: 'Transcribe:',
-    summary: 'list, follow, cancel and delete jobs; get transcripts',
-    load: () => import('./commands/transcription/jobs.ts'),
+    summary: 'list, follow, share, cancel and delete jobs; get transcripts',
+    load: () => import('./commands/jobs/jobs.ts'),
   },
   {
     name: 'search',

@@ -26,6 +26,13 @@ export function time(text: string): string {
   return new Date(ms).toISOString();
 }
 
+/** A length of time in seconds: `90s`, `15m`, `1h`, `7d`, or a number of seconds. */
+export function seconds(text: string): number {
+  const [, count, unit] = /^(\d{1,9}(?:\.\d{1,3})?)([smhd]?)$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('It must be a length of time such as 90s, 15m, 1h or 7d.');
+  return (Number(count) * UNIT_MS[unit || 's']!) / 1_000;
+}
+
 /** An option that may be repeated: its values so far and one more. */
 export function repeated(value: string, before: string[] = []): string[] {
   return [...before, value];

@@ -8,6 +8,7 @@ import type {
   Verbatim,
 } from '#sdk/client/index.ts';
 import type { Session } from '../command.ts';
+import { showWarnings } from '../commands/jobs/job-view.ts';
 import {
   type CaptionFlags,
   captionParams,
@@ -15,7 +16,6 @@ import {
   readTranscript,
   requireTarget,
 } from '../commands/transcription/captions.ts';
-import { showWarnings } from '../commands/transcription/job-view.ts';
 import { type RequestFlags, requestParams } from '../commands/transcription/request-options.ts';
 import { wordLines } from '../commands/transcription/word-lines.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';

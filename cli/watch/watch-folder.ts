@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session } from '../command.ts';
+import { showWarnings } from '../commands/jobs/job-view.ts';
 import type { CaptionFlags, Format } from '../commands/transcription/captions.ts';
-import { showWarnings } from '../commands/transcription/job-view.ts';
 import { type RequestFlags, requestParams } from '../commands/transcription/request-options.ts';
 import { CommandError, UsageError } from '../exit.ts';
 import { clockTime } from '../terminal/format.ts';

@@ -5,7 +5,7 @@ import { addCaptionOptions, FORMATS, type Format } from '../commands/transcripti
 import { addRequestOptions } from '../commands/transcription/request-options.ts';
 import { MAX_PARALLEL } from '../commands/transcription/transcribe.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { commaList, number, wholeNumber } from '../options.ts';
+import { commaList, seconds, wholeNumber } from '../options.ts';
 import { typed } from '../typed.ts';
 import type { WatchFlags } from './watch-folder.ts';
 
@@ -30,7 +30,7 @@ export function define(command: Command, io: Io): void {
     .option('--out <folder>', 'write the transcripts to the same path below this folder; without it, beside the audio')
     .option('--no-recursive', 'leave subfolders alone')
     .option('--once', 'end when all files are done')
-    .option('--interval <seconds>', 'between two looks at the folder, from 0.1', number, 10)
+    .option('--interval <time>', 'between two looks at the folder, such as 2s or 1m, from 0.1s', seconds, 10)
     .option('--parallel <number>', 'how many files at once, up to 8', wholeNumber, 3);
   addCaptionOptions(addRequestOptions(command, ['--title']))
     .addHelpText('after', examples(typed(io.env)))
@@ -50,7 +50,7 @@ async function watch(session: Session, flags: WatchFlags, folder: string): Promi
   const { parallel, interval } = flags;
   if (parallel < 1 || parallel > MAX_PARALLEL) throw new UsageError(`--parallel must be from 1 to ${MAX_PARALLEL}.`);
   if (interval < MIN_INTERVAL_SECONDS || interval > MAX_INTERVAL_SECONDS) {
-    throw new UsageError(`--interval must be from ${MIN_INTERVAL_SECONDS} to ${MAX_INTERVAL_SECONDS}.`);
+    throw new UsageError(`--interval must be from ${MIN_INTERVAL_SECONDS} to ${MAX_INTERVAL_SECONDS} seconds.`);
   }
   if (!fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new CommandError(`There is no folder ${folder}`, EXIT.notFound);

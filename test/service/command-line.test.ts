@@ -288,6 +288,36 @@ describe('verbatim jobs', () => {
     assert.equal(await outputOf(['jobs', 'rename', id]), `title of ${id}: none\n`);
   });
 
+  test('shares a transcript by a link, lists the links and ends them', async () => {
+    const id = (await outputOf(['transcribe', wav, '-q'])).trim();
+
+    const made = await run(['jobs', 'share', id, '--expires', '2h']);
+    const { id: second, expires_at: end } = await jsonOf(['jobs', 'share', id, '--expires', '1d', '--json']);
+    const shares = (await outputOf(['jobs', 'shares', id, '-q'])).trim().split('\n');
+    const table = await outputOf(['jobs', 'shares', id]);
+    const ended = await run(['jobs', 'unshare', id, ...shares]);
+
+    assert.match(made.stdout, new RegExp(`^${service.baseUrl}/#/shared/\\S+\\n$`));
+    assert.ok(Math.abs(Date.parse(end) - Date.now() - 86_400_000) < 3_600_000);
+    assert.deepEqual([shares.length, shares[0]], [2, second]);
+    assert.match(table, /^link +created +ends +opened\n/);
+    assert.equal(ended.stderr, shares.map((share) => `${share} has ended\n`).join(''));
+    assert.equal((await run(['jobs', 'shares', id])).stderr, 'No links.\n');
+    assert.equal((await run(['jobs', 'share', id, '--expires', 'soon'])).code, 2);
+  });
+
+  test('writes the stored audio to a file, as it came or for browsers', async () => {
+    const id = (await outputOf(['transcribe', wav, '-q'])).trim();
+    const [original, copy] = [path.join(folder, 'original.wav'), path.join(folder, 'copy.ogg')];
+
+    await outputOf(['jobs', 'audio', id, '--out', original]);
+    await outputOf(['jobs', 'audio', id, '--opus', '--out', copy]);
+
+    assert.deepEqual(fs.readFileSync(original), fs.readFileSync(wav));
+    assert.equal(fs.readFileSync(copy).toString('latin1', 0, 4), 'OggS');
+    assert.equal((await run(['jobs', 'audio', id])).code, 2);
+  });
+
   test('shows, retries, cancels and deletes a job', async () => {
     const id = (await outputOf(['transcribe', wav, '-q'])).trim();
 

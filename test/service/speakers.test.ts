@@ -6,6 +6,7 @@ import { channelsWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { putSpeakerModels } from '../fixtures/audio/voices/models.ts';
 import { conversation, type Utterance } from '../fixtures/audio/voices/voices.ts';
 import { wavOf } from '../fixtures/audio/wav.ts';
+import { runVerbatim } from '../fixtures/cli.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -316,4 +317,19 @@ test('a job that is canceled during the pass stops it', async () => {
 
   assert.equal(json.status, 'canceled');
   await until('the pass to end', () => processesOf(PASS).length === 0);
+});
+
+test('the command line names speakers, shows one as another, and takes both back', async () => {
+  const { id } = (await send({ diarize: 'true' })).json;
+  const env = { VERBATIM_URL: service.baseUrl, VERBATIM_API_KEY: key };
+  const speakers = async (...options: string[]) => {
+    const { stdout, stderr } = await runVerbatim(['jobs', 'speakers', id, ...options], { env });
+    assert.equal(stderr, '');
+    return stdout;
+  };
+
+  assert.equal(await speakers(), 'A\nB\nC\n');
+  assert.equal(await speakers('--name', 'A=Anna', '--name', 'B=Ben Li'), 'A  Anna\nB  Ben Li\nC\n');
+  assert.equal(await speakers('--merge', 'C=A'), 'A  Anna\nB  Ben Li\nC  as A\n');
+  assert.equal(await speakers('--merge', 'C=', '--name', 'A='), 'A\nB  Ben Li\nC\n');
 });

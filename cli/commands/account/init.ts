@@ -9,7 +9,7 @@ import { DEFAULT_URL, readUrl } from '../../profile/connection.ts';
 import { DEFAULT_PROFILE, saveProfile } from '../../profile/profiles.ts';
 import { ask } from '../../terminal/prompt.ts';
 import { typed } from '../../typed.ts';
-import { showWarnings } from '../transcription/job-view.ts';
+import { showWarnings } from '../jobs/job-view.ts';
 
 type InitOptions = { apiKeyFile?: string; createAccount?: string; plan?: 'lite' | 'pro'; sample?: string };
 

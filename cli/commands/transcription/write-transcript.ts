@@ -23,7 +23,10 @@ export async function requireWritable(target: string): Promise<void> {
 }
 
 /** Writes a file so that nobody sees a part of it. A link at its place is replaced, not followed. */
-export async function writeWhole(target: string, content: string | Uint8Array): Promise<void> {
+export async function writeWhole(
+  target: string,
+  content: string | Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
   const part = partOf(target);
   await fs.mkdir(path.dirname(target), { recursive: true });
   try {

@@ -16,10 +16,13 @@ import {
   type Format,
   readTranscript,
   requireTarget,
-} from './captions.ts';
+} from '../transcription/captions.ts';
+import { jsonText } from '../transcription/request-options.ts';
+import { defineStoredAudio } from './audio.ts';
 import { followJob } from './follow.ts';
 import { describeJob } from './job-view.ts';
-import { jsonText } from './request-options.ts';
+import { defineSharing } from './sharing.ts';
+import { defineSpeakers } from './speakers.ts';
 
 type Filter = CsvListOptions & {
   status?: JobInList['status'];
@@ -89,6 +92,9 @@ export function define(command: Command, io: Io): void {
     .option('--original', 'without the edits')
     .option('--out <file>', 'write it to this file');
   addCaptionOptions(transcript).action(action<[string], TranscriptOptions>(io, getTranscript));
+  defineSpeakers(command, io);
+  defineStoredAudio(command, io);
+  defineSharing(command, io);
   command
     .command('retry')
     .description('a new job on the stored audio of a job')
