@@ -6,15 +6,22 @@ import type { AccountRef } from '../../rules/shard.ts';
 import type { Job } from '../job.ts';
 
 /**
+ * Of the forms that `rules/search/` makes of words: raised when a word has other forms than before, so that the rows of
+ * earlier releases are indexed anew.
+ */
+const WORDS_VERSION = 2;
+
+/**
  * The CTE `chunks` of a statement on one shard: it inserts the chunks of a job's transcript. The parameters' values are
  * those of `chunkValues`, and `$shard`, `$accountId`, `$jobId`.
  * @param condition  SQL: nothing is inserted unless it is true
  */
 export const insertChunksIf = (condition: string): string => `
       chunks as (
-        insert into transcript_chunks (shard, account_id, job_id, number, job_created_at, first_segment, segments, words)
+        insert into transcript_chunks (shard, account_id, job_id, number, job_created_at, first_segment, segments, words,
+          words_version)
         select $shard::smallint, $accountId, $jobId, chunk.number, $jobCreatedAt::timestamptz, chunk.first_segment,
-          chunk.segments, chunk.words::tsvector
+          chunk.segments, chunk.words::tsvector, ${WORDS_VERSION}
         from json_to_recordset($chunks::json) as chunk (number integer, first_segment integer, segments text, words text)
         where ${condition}
       )`;
@@ -135,5 +142,41 @@ export async function deleteSomeChunks(sql: Sql, { shard, limit }: { shard: numb
       using batch
       where chunk.shard = $1 and chunk.job_id = batch.job_id and chunk.number = batch.number`,
     values: [shard, limit],
+  });
+}
+
+/** A chunk as an earlier release indexed it. @property tags  its words that are in no text */
+export type OldChunk = { jobId: string; number: number; segments: SearchSegment[]; tags: string[] };
+
+/** At most `limit` chunks of a shard whose words have the forms of an earlier release. */
+export async function readOldChunks(sql: Sql, { shard, limit }: { shard: number; limit: number }): Promise<OldChunk[]> {
+  const rows = await sql.rows<Omit<OldChunk, 'segments'> & { segments: string }>({
+    name: 'read_old_chunks',
+    text: `
+      select job_id as "jobId", number, segments,
+        array(select lexeme from unnest(words) where lexeme like '@%') as tags
+      from transcript_chunks
+      where shard = $1 and words_version < ${WORDS_VERSION}
+      limit $2`,
+    values: [shard, limit],
+  });
+  return rows.map((row) => ({ ...row, segments: JSON.parse(row.segments) as SearchSegment[] }));
+}
+
+/** Writes the words of old chunks. One that was replaced since it was read has new words already. */
+export async function updateWords(
+  sql: Sql,
+  shard: number,
+  chunks: { jobId: string; number: number; words: string }[],
+): Promise<void> {
+  await sql.run({
+    name: 'update_words_of_chunks',
+    text: `
+      update transcript_chunks as chunk
+      set words = given.words::tsvector, words_version = ${WORDS_VERSION}
+      from json_to_recordset($2::json) as given (job_id text, number integer, words text)
+      where chunk.shard = $1 and chunk.job_id = given.job_id and chunk.number = given.number
+        and chunk.words_version < ${WORDS_VERSION}`,
+    values: [shard, JSON.stringify(chunks.map(({ jobId, number, words }) => ({ job_id: jobId, number, words })))],
   });
 }

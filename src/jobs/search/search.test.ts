@@ -8,6 +8,7 @@ import type { Transcript } from '../../engines/engine.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
 import { deleteOldJobs } from '../retention/retention-store.ts';
 import { deleteSomeChunks } from './chunk-store.ts';
+import { reindexChunks } from './reindex.ts';
 
 const fixture = await openJobFixture();
 after(() => fixture[Symbol.asyncDispose]());
@@ -94,10 +95,17 @@ test('case, forms and scripts are those of the language, whatever the locale of 
     ['el', 'ΟΔΟΣ', 'οδος'],
     ['de', 'Die HÄUSER der Straße', 'haus STRASSE'],
     ['fr', "L'ÉCOLE", 'école'],
+    ['fr', 'UN LYCÉE', 'lycees'],
+    ['de', 'Von Zürich nach Köln', 'zurich koln'],
+    ['de', 'Frau Muller', 'Müller'],
+    ['pl', 'Łódź', 'lodz'],
     ['ja', '今日は会議室で話します', '会議室'],
     ['zh', '我们明天开会', '明天 开会'],
     ['th', 'ภาษาไทยง่าย', 'ภาษาไทย'],
     ['ko', '회의는 내일', '내일'],
+    ['ko', '사진은 오늘', '사진'],
+    ['ko', '예산 발표', '발표에서'],
+    ['ko', '집에 AI가 있다', '집 ai'],
   ];
 
   for (const [language, text, query] of cases) {
@@ -105,6 +113,35 @@ test('case, forms and scripts are those of the language, whatever the locale of 
     const { data } = await search(account, query);
     assert.deepEqual(idsOf({ data }), [id], `${query} in ${text}`);
     assert.notDeepEqual(data[0].hits, [], query);
+  }
+});
+
+test('a word in quotes is found with its own accents only', async () => {
+  const account = await fixture.account();
+  await transcribed(account, ['schön'], 'de');
+  const plain = await transcribed(account, ['schon'], 'de');
+
+  assert.deepEqual(idsOf(await search(account, '"schon"')), [plain]);
+  assert.equal((await search(account, 'schon')).data.length, 2);
+});
+
+test('transcripts that an earlier release indexed are indexed anew, once', async () => {
+  const account = await fixture.account();
+  const id = await transcribed(account, ['Die Gruppe aus Zürich', 'tagte'], 'de');
+  await fixture.db.run({
+    text: `
+      update transcript_chunks
+      set words_version = 1, words = ('''@' || account_id || ''' ''@de'' ''zürich'':4 ''de~tagt'':5')::tsvector
+      where shard = $1 and job_id = $2`,
+    values: [account.shard, id],
+  });
+  const before = await search(account, 'zurich');
+
+  const counts = [await reindexChunks(fixture.db), await reindexChunks(fixture.db)];
+
+  assert.deepEqual([before.data, counts], [[], [1, 0]]);
+  for (const q of ['zurich', 'Zürich', 'gruppen', '"aus zürich"']) {
+    assert.deepEqual(idsOf(await search(account, q, { language: 'de' })), [id], q);
   }
 });
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Stem } from '../../rules/search/search-query.ts';
+import { KOREAN, type Stem } from '../../rules/search/search-query.ts';
 
 // By the language codes of transcripts.
 const MODULES: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const MODULES: Readonly<Record<string, string>> = {
 };
 
 /** The languages whose words are found in all their forms. */
-export const STEMMED_LANGUAGES = Object.keys(MODULES);
+export const STEMMED_LANGUAGES = [...Object.keys(MODULES), KOREAN];
 
 // A stem takes 1 to 12 µs, depending on the language. 2 MB for each language in use.
 const MAX_CACHED = 20_000;

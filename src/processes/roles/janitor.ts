@@ -18,6 +18,7 @@ import { ERASED_AT_ONCE, eraseEndedAudio, type JobWithAudio, sweepOrphans } from
 import { eraseExpiredJobs } from '../../jobs/retention/expiry.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
+import { reindexChunks } from '../../jobs/search/reindex.ts';
 import { deleteExpiredShares } from '../../jobs/sharing/share-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
 import { countQueued } from '../../jobs/waiting/wait-store.ts';
@@ -145,7 +146,9 @@ function retentionTasks(runtime: StorageRuntime, metrics: Metrics, signal: Abort
       run: () =>
         deleteInBatches((shard) => deleteOldHours(db, { shard, keepDays: USAGE_HOURS_KEPT_DAYS, limit }), signal),
     },
-    ...(config.search === 'on' ? [] : [unindexTask(runtime, signal)]),
+    config.search === 'on'
+      ? { name: 'words of earlier releases', everyMs: MS_PER_HOUR, run: () => reindexChunks(db, signal) }
+      : unindexTask(runtime, signal),
     {
       name: 'ended sessions',
       everyMs: MS_PER_HOUR,

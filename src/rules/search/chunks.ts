@@ -22,6 +22,12 @@ export type TranscriptChunk = {
   words: string;
 };
 
+/**
+ * @property tags      words that every chunk has in addition
+ * @property language  of the transcript: its words are indexed with their stems too
+ */
+export type IndexOptions = { tags: string[]; language: string | null; stem: Stem };
+
 // Positions in a tsvector end at 16,383: a phrase after the first 1.8 hours of a whole transcript would not be found.
 const CHUNK_SECONDS = 300;
 const CHUNK_WORDS = 2_000;
@@ -29,15 +35,8 @@ const LAST_POSITION = 16_383;
 // A chunk overlaps the next one by this number of words, so that phrases over its end are found.
 const OVERLAP_WORDS = 10;
 
-/**
- * A transcript as chunks of about five minutes, each of whole segments.
- * @param tags      words that every chunk has in addition
- * @param language  of the transcript: its words are indexed with their stems too
- */
-export function chunkTranscript(
-  segments: SearchSegment[],
-  { tags, language, stem }: { tags: string[]; language: string | null; stem: Stem },
-): TranscriptChunk[] {
+/** A transcript as chunks of about five minutes, each of whole segments. */
+export function chunkTranscript(segments: SearchSegment[], { tags, language, stem }: IndexOptions): TranscriptChunk[] {
   const words = segments.map(({ text }) => wordsIn(text).map(({ word }) => word));
   const starts = chunkStarts(segments, words);
   return starts.map((start, number) => {
@@ -72,11 +71,15 @@ function overlapEnd(end: number, words: string[][]): number {
   return last;
 }
 
-/** The words with their positions, and their stems at the same positions. */
-function indexWords(
-  words: string[],
-  { tags, language, stem }: { tags: string[]; language: string | null; stem: Stem },
-): string {
+/** The words of some texts with their positions, and their other forms at the same positions. */
+export function wordsOfChunk(segments: readonly Pick<SearchSegment, 'text'>[], options: IndexOptions): string {
+  return indexWords(
+    segments.flatMap(({ text }) => wordsIn(text).map(({ word }) => word)),
+    options,
+  );
+}
+
+function indexWords(words: string[], { tags, language, stem }: IndexOptions): string {
   const positions = new Map<string, number[]>();
   for (const [index, word] of words.entries()) {
     const position = Math.min(index + 1, LAST_POSITION);

@@ -48,6 +48,6 @@ test('a query becomes a tsquery, with all forms of words that are not in quotes'
 
   assert.equal(
     text,
-    "'@it''s' & (((('meetings' | 'en~meeting' | 'meeting')) & (('annual') <-> ('budgets')) & !(('no' | 'en~no'))) | ((('x' | 'en~x'))))",
+    "'@it''s' & (((('meetings' | '~meetings' | 'en~meeting' | 'meeting' | '~meeting')) & (('annual') <-> ('budgets')) & !(('no' | '~no' | 'en~no'))) | ((('x' | '~x' | 'en~x'))))",
   );
 });

@@ -1,8 +1,9 @@
-import { wordsIn } from './words.ts';
+import { withoutParticle } from './korean.ts';
+import { withoutAccents, wordsIn } from './words.ts';
 
 /**
  * A word, or several words in a row.
- * @property isExact  in quotes: its words are looked for as they are written; else in all forms that the stemmer knows
+ * @property isExact  in quotes: its words are looked for as they are written; else in all forms, without accents too
  */
 export type SearchTerm = { words: string[]; isExact: boolean };
 
@@ -11,6 +12,9 @@ export type SearchQuery = { terms: SearchTerm[]; excluded: SearchTerm[] }[];
 
 /** The stem of a word by language code; null where the language has no stemmer. */
 export type Stem = (language: string, word: string) => string | null;
+
+/** Has particles, and no stems. */
+export const KOREAN = 'ko';
 
 const PART = /(-?)(?:"([^"]*)"?|([^\s"]+))/gu;
 
@@ -53,12 +57,24 @@ export function tsqueryOf(query: SearchQuery, { tags, languages, stem }: Tsquery
 type TsqueryOptions = { tags: string[]; languages: readonly string[]; stem: Stem };
 
 /**
- * The forms in which a word is indexed: as it is written and, where that is another, its stem. The stem has its
- * language, so that it is no word of another.
+ * The forms in which a word is indexed: as it is written and, where that is another, without accents, and its stem. A
+ * stem has its language, so that it is no word of another; a tilde keeps a word without accents from those that are
+ * written so.
  */
 export function indexForms(word: string, language: string | null, stem: Stem): string[] {
-  const found = language === null ? null : stem(language, word);
-  return found === null || found === word ? [word] : [word, `${language}~${found}`];
+  const plain = withoutAccents(word);
+  const accented = plain === word ? [] : [`~${plain}`];
+  if (language === null) return [word, ...accented];
+  if (language === KOREAN) return [word, ...accented, ...withLanguage(language, [withoutParticle(word, 1)], word)];
+  // The stem of a word without accents may be another one: lycé of lycees, lyc of lycées.
+  const stems = accented.length === 0 ? [stem(language, word)] : [stem(language, word), stem(language, plain)];
+  return [word, ...accented, ...withLanguage(language, stems, word)];
+}
+
+/** Each stem once; none that is the word. */
+function withLanguage(language: string, stems: readonly (string | null)[], word: string): string[] {
+  const others = stems.filter((found) => found !== null && found !== word);
+  return [...new Set(others.map((found) => `${language}~${withoutAccents(found!)}`))];
 }
 
 /** For each word of a term, the indexed forms of the words that it stands for: those with the same stem. */
@@ -68,12 +84,24 @@ export function formsOf(
 ): string[][] {
   if (isExact) return words.map((word) => [word]);
   return words.map((word) => {
-    const stems = languages.flatMap((language) => {
-      const found = stem(language, word);
-      return found === null ? [] : [`${language}~${found}`, found];
-    });
-    return [...new Set([word, ...stems])];
+    const stems = languages.flatMap((language) =>
+      language === KOREAN ? nounForms(word) : stemForms(language, stem(language, word)),
+    );
+    return [...new Set([...plainForms(word), ...stems])];
   });
+}
+
+const plainForms = (word: string) => [word, withoutAccents(word), `~${withoutAccents(word)}`];
+
+function stemForms(language: string, stem: string | null): string[] {
+  // Stems have their accents in rows that the release before has indexed.
+  return stem === null ? [] : [`${language}~${stem}`, `${language}~${withoutAccents(stem)}`, ...plainForms(stem)];
+}
+
+/** A word with any particle; a word of three syllables and more may have one itself. */
+function nounForms(word: string): string[] {
+  const noun = withoutParticle(word, 2);
+  return [`${KOREAN}~${word}`, ...(noun === null ? [] : [noun, `${KOREAN}~${noun}`])];
 }
 
 /** A word as PostgreSQL reads it in a tsvector or tsquery. */

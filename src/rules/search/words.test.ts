@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wordsIn } from './words.ts';
+import { withoutAccents, wordsIn } from './words.ts';
 
 const SPLIT: [string, string][] = [
   ['Hello, There!', 'hello there'],
@@ -22,6 +22,30 @@ for (const [text, words] of SPLIT) {
     assert.equal(
       wordsIn(text)
         .map(({ word }) => word)
+        .join(' '),
+      words,
+    );
+  });
+}
+
+const ACCENTS: [string, string][] = [
+  ['Zürich', 'zurich'],
+  ['Łódź', 'lodz'],
+  ['Tromsø', 'tromso'],
+  ['Đà Nẵng', 'da nang'],
+  ['cœur, Æther, Þórr', 'coeur aether thorr'],
+  ['οδός', 'οδοσ'],
+  ['ёлка', 'елка'],
+  ['が', 'が'],
+  ['회의', '회의'],
+  ['हिन्दी', 'हिन्दी'],
+  ['plain', 'plain'],
+];
+for (const [text, words] of ACCENTS) {
+  test(`the words of ${text} without accents are ${words}`, () => {
+    assert.equal(
+      wordsIn(text)
+        .map(({ word }) => withoutAccents(word))
         .join(' '),
       words,
     );
