@@ -65,6 +65,24 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'Escape leaves a filter, so that letters are shortcuts again; boxes have the names of their rows',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await api.transcribe(toneFile('hello'));
+      await open(key, '/jobs');
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor();
+
+      await page.keyboard.press('/');
+      await page.keyboard.type('he');
+      await page.waitForURL(/#\/jobs\?query=he$/);
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor();
+      for (const pressed of ['Escape', 'j', 'x']) await page.keyboard.press(pressed);
+
+      await page.getByRole('checkbox', { name: 'Select hello.wav', checked: true }).waitFor();
+      assert.doesNotMatch(page.url(), /hej/);
+    },
+  },
+  {
     title: 'a list is limited to a preset of time, or to days of a calendar',
     async run({ page, account, open, checkView }) {
       const { key, api } = await account();

@@ -13,6 +13,7 @@ import { relativeTime } from '../../text/times.ts';
 import { AriaDialog } from '../../ui/aria/parts.ts';
 import { copyText } from '../../ui/copy.tsx';
 import { Problem } from '../../ui/state.tsx';
+import { bestFirst } from './best-first.ts';
 import type { NavigationEntry } from './entries.ts';
 import { signOutOrSay } from './sign-out.ts';
 
@@ -138,12 +139,12 @@ function commandsFor(text: string, { entries, jobs, go, openSheet }: Known): Com
     { label: 'API reference', hint: '/docs/api', run: () => window.open('/docs/api') },
     { label: 'Sign out', run: signOutOrSay },
   ];
-  const found = all.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
   const search = {
     label: `Search transcripts for “${text}”`,
     run: () => go(`/search?q=${encodeURIComponent(text)}`),
   };
-  return text !== '' && session.get().account !== null ? [...found, ...jobs, search] : found;
+  if (text === '' || session.get().account === null) return bestFirst(text, all);
+  return [...bestFirst(text, all, jobs), search];
 }
 
 /** What a pasted id opens; null for any other text. */

@@ -16,7 +16,7 @@ export const SHORTCUTS: readonly (readonly [keys: string, meaning: string])[] = 
   ['x', 'select the row'],
   ['Enter', 'open the row'],
   ['/', 'first filter'],
-  ['Esc', 'close a dialog'],
+  ['Esc', 'close a dialog, leave a filter'],
 ];
 
 const AFTER_G_MS = 1_500;
@@ -32,6 +32,10 @@ export function useShortcuts(actions: ShortcutActions): void {
       if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
         return actions.openPalette();
+      }
+      // So that the next letter is a shortcut again.
+      if (event.key === 'Escape' && event.target instanceof HTMLElement && event.target.closest('main .filters')) {
+        return event.target.blur();
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (!preferences.get().shortcuts || document.querySelector('[role=dialog], [role=menu]')) return;

@@ -29,6 +29,8 @@ export type TableProps<Row> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** What a row is called, for screen readers; absent: its key. */
+  nameOf?: (row: Row) => string;
   selection?: Selection;
 };
 
@@ -193,6 +195,7 @@ function RowCells<Row>({
   measure,
   columns,
   keyOf,
+  nameOf = keyOf,
   selection,
 }: TableProps<Row> & { row: Row; index?: number; measure?: Measure }) {
   const key = keyOf(row);
@@ -202,7 +205,7 @@ function RowCells<Row>({
         <td className="box">
           <input
             type="checkbox"
-            aria-label={`Select ${key}`}
+            aria-label={`Select ${nameOf(row)}`}
             checked={selection.has(key)}
             onChange={() => selection.toggle(key)}
           />

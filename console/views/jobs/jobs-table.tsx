@@ -40,7 +40,8 @@ export const COLUMNS: readonly Column<JobInList>[] = [
 
 /** The jobs of a list, each with a box. */
 export function JobsTable({ jobs, selection }: { jobs: readonly JobInList[]; selection: Selection }) {
-  return <Table label="Jobs" rows={jobs} keyOf={({ id }) => id} columns={COLUMNS} selection={selection} />;
+  const keyOf = ({ id }: JobInList) => id;
+  return <Table label="Jobs" rows={jobs} keyOf={keyOf} nameOf={jobName} columns={COLUMNS} selection={selection} />;
 }
 
 /** Nodes of an earlier release give no tags. */
