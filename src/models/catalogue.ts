@@ -276,7 +276,7 @@ export const CATALOGUE: readonly Model[] = [
     attribution: 'Silero Team (snakers4/silero-vad)',
     languages: [],
     wer: null,
-    needsMemoryMb: 170,
+    needsMemoryMb: 140,
     advice: 'finds where speech is, beside any engine; transcribes nothing',
   },
   {

@@ -1,16 +1,18 @@
-import sherpa from 'sherpa-onnx-node';
+import { readFile } from 'node:fs/promises';
 import { SAMPLE_RATE, type Segment } from '../engine.ts';
 import { endWithParent, serveParent } from '../process/child-serve.ts';
+import { halveRate } from './half-rate.ts';
 import { level } from './level.ts';
-import { halveRate, openNarrowband } from './narrowband.ts';
+import { NARROW, type Network, openNetwork, WIDE } from './silero/network.ts';
+import { Smoothed } from './silero/smoothed.ts';
+import { readTensors } from './silero/tensors.ts';
 import { changesAsSpeech } from './sound-change.ts';
 
 export type VadSettings = { model: string };
-/** A network of Silero VAD; `window` is the number of samples per decision, which covers 32 ms. */
-type Network = { vad: InstanceType<typeof sherpa.Vad>; window: number };
+/** A network and what is made of its probabilities. */
+type Detector = { network: Network; smoothed: Smoothed };
 
-const WINDOW = 512;
-const NARROW_WINDOW = WINDOW / 2;
+const { window: WINDOW } = WIDE;
 const WINDOW_SECONDS = WINDOW / SAMPLE_RATE;
 /** In windows, as all that follows: Silero VAD detects speech so late. */
 const LAG = 2;
@@ -30,16 +32,12 @@ const SETTLING = 16;
  * given the start of the audio before, backwards. Of words of half a second it finds more so.
  */
 const START = 62;
-// These values turn off the library's own smoothing and splitting: each window counts by itself.
-const SHORTEST_SECONDS = 0.001;
-const LONGEST_SECONDS = 1000;
-const BUFFER_SECONDS = 60;
-
-// The process that vad.ts starts: a damaged model aborts the process, and the calls are synchronous.
+// The process that vad.ts starts: the calls take the processor for some 10 ms.
 endWithParent();
 await serveParent<VadSettings>(async ({ model }) => {
-  const wide = openNetwork(model, WINDOW, CLEAR);
-  const narrow = openNarrowband(model, (copy) => openNetwork(copy, NARROW_WINDOW, SURE));
+  const tensors = readTensors(await readFile(model));
+  const wide = { network: openNetwork(tensors, WIDE), smoothed: new Smoothed(CLEAR) };
+  const narrow = { network: openNetwork(tensors, NARROW), smoothed: new Smoothed(SURE) };
   return async (piece) => {
     const samples = level(piece);
     const found = findSpeech(wide, samples).filter((interval) => changesAsSpeech(aroundOf(samples, interval)));
@@ -48,33 +46,19 @@ await serveParent<VadSettings>(async ({ model }) => {
   };
 });
 
-function openNetwork(model: string, window: number, threshold: number): Network {
-  const sileroVad = {
-    model,
-    threshold,
-    windowSize: window,
-    maxSpeechDuration: LONGEST_SECONDS,
-    minSpeechDuration: SHORTEST_SECONDS,
-    minSilenceDuration: SHORTEST_SECONDS,
-  };
-  // The library takes no other rate, and needs it for lengths only.
-  const config = { sileroVad, sampleRate: SAMPLE_RATE, numThreads: 1, provider: 'cpu', debug: 0 };
-  return { vad: new sherpa.Vad(config, BUFFER_SECONDS), window };
-}
-
 function aroundOf(samples: Float32Array, { startSeconds, endSeconds }: Segment): Float32Array {
   const [from, to] = [startSeconds / WINDOW_SECONDS - NEAR, endSeconds / WINDOW_SECONDS + NEAR];
   return samples.subarray(Math.max(0, Math.round(from * WINDOW)), Math.round(to * WINDOW));
 }
 
 /** The intervals with speech, as segments without text. */
-function findSpeech(network: Network, samples: Float32Array): Segment[] {
-  giveStart(network, samples);
+function findSpeech(detector: Detector, samples: Float32Array): Segment[] {
+  giveStart(detector, samples);
   const intervals: Segment[] = [];
-  const windows = Math.floor(samples.length / network.window);
+  const windows = Math.floor(samples.length / detector.network.window);
   let start: number | null = null;
   for (let at = 0; at < windows; at += 1) {
-    if (isDetected(network, samples, at)) start ??= Math.max(0, at - LAG);
+    if (isDetected(detector, samples, at)) start ??= Math.max(0, at - LAG);
     else if (start !== null) {
       intervals.push(intervalOf(start * WINDOW_SECONDS, (at - LAG) * WINDOW_SECONDS));
       start = null;
@@ -88,9 +72,9 @@ function findSpeech(network: Network, samples: Float32Array): Segment[] {
  * The intervals that are near sure speech. Of each, the model is given the audio up to the first sure speech only: that
  * is a quarter of continuous speech.
  */
-function nearSureSpeech(network: Network, samples: Float32Array, found: Segment[]): Segment[] {
-  giveStart(network, samples);
-  const windows = Math.floor(samples.length / network.window);
+function nearSureSpeech(detector: Detector, samples: Float32Array, found: Segment[]): Segment[] {
+  giveStart(detector, samples);
+  const windows = Math.floor(samples.length / detector.network.window);
   let next = 0;
   let sureAt = Number.NEGATIVE_INFINITY;
   return found.filter(({ startSeconds, endSeconds }) => {
@@ -99,7 +83,7 @@ function nearSureSpeech(network: Network, samples: Float32Array, found: Segment[
     const from = Math.max(next, start! - NEAR);
     next = Math.max(next, from - SETTLING);
     for (const last = Math.min(windows, end! + NEAR) - 1; next <= last; ) {
-      const isSure = isDetected(network, samples, next);
+      const isSure = isDetected(detector, samples, next);
       next += 1;
       if (!isSure || next <= from + LAG) continue;
       sureAt = next - LAG;
@@ -110,17 +94,16 @@ function nearSureSpeech(network: Network, samples: Float32Array, found: Segment[
 }
 
 /** Whether there is speech, after one more window. */
-function isDetected({ vad, window }: Network, samples: Float32Array, at: number): boolean {
-  vad.acceptWaveform(samples.subarray(at * window, (at + 1) * window));
-  // Discards the library's copies of the speech.
-  while (!vad.isEmpty()) vad.pop();
-  return vad.isDetected();
+function isDetected({ network, smoothed }: Detector, samples: Float32Array, at: number): boolean {
+  return smoothed.next(network.probability(samples, at * network.window));
 }
 
-function giveStart({ vad, window }: Network, samples: Float32Array): void {
-  vad.reset();
-  // At once: whether a window of it is speech does not matter.
-  vad.acceptWaveform(startOf(samples, START * window));
+function giveStart(detector: Detector, samples: Float32Array): void {
+  const { network, smoothed } = detector;
+  network.reset();
+  smoothed.reset();
+  const start = startOf(samples, START * network.window);
+  for (let at = 0; at < START; at += 1) isDetected(detector, start, at);
 }
 
 /**
