@@ -5,10 +5,17 @@ const TICKS_PER_SECOND = 100;
 
 /** Processor time that a process has used, its own and that of children it has reaped; in µs, to the nearest 10 ms. */
 export function processorUs(pid: number): number {
-  const fields = statFields(pid);
-  if (!fields) return 0;
-  const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number);
-  return ((user! + system! + childrenUser! + childrenSystem!) / TICKS_PER_SECOND) * 1e6;
+  return ownProcessorUs(pid) + reapedProcessorUs(pid);
+}
+
+/** Processor time of the process alone. */
+export function ownProcessorUs(pid: number): number {
+  return usOfFields(pid, 11);
+}
+
+/** Processor time of its children that have ended, with theirs. */
+export function reapedProcessorUs(pid: number): number {
+  return usOfFields(pid, 13);
 }
 
 /** The same of a process and the children it has now: PostgreSQL works in one process per connection. */
@@ -20,6 +27,12 @@ export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(statFields(Number(name))?.[1]) === pid)
     .map(Number);
+}
+
+/** Of two fields of /proc/<pid>/stat, for user and system time. */
+function usOfFields(pid: number, first: number): number {
+  const [user = 0, system = 0] = (statFields(pid) ?? []).slice(first, first + 2).map(Number);
+  return ((user + system) / TICKS_PER_SECOND) * 1e6;
 }
 
 /** What stands behind the command in /proc/<pid>/stat: state, parent, …; null when the process is gone. */
