@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { writeBundle } from '../bin/prepare/bundle.js';
+import { writePublished } from '../bin/prepare/bundle.js';
 import { buildConsole } from './build-console.ts';
 import { filesOfImage } from './release/image-context.ts';
 import { packageToInstall } from './release/package-names.ts';
@@ -44,7 +44,7 @@ export async function buildServer(folder: string): Promise<void> {
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(path.join(folder, 'prebuilt'), { recursive: true });
   for (const file of filesToCopy()) fs.cpSync(path.join(ROOT, file), path.join(folder, file));
-  writeBundle(ROOT, path.join(folder, 'prebuilt'), PROGRAMS);
+  writePublished(ROOT, path.join(folder, 'prebuilt'), PROGRAMS);
   await buildConsole(path.join(folder, 'console/dist'));
   // The pages of /docs/ share it.
   fs.cpSync(path.join(ROOT, 'console/styles/tokens.css'), path.join(folder, 'console/styles/tokens.css'));

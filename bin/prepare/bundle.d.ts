@@ -4,5 +4,5 @@ export declare function prepareBundle(root: string): string;
 /** Bundles the service for an image: its programs read the files of the project where they are. */
 export declare function prepareInPlace(root: string): void;
 
-/** Writes a bundle of the service, and of these modules by name, into the folder. */
-export declare function writeBundle(root: string, outdir: string, morePrograms?: Record<string, string>): void;
+/** Writes a bundle of the service, and of these modules by name, into the folder, without npm packages. */
+export declare function writePublished(root: string, outdir: string, morePrograms: Record<string, string>): void;

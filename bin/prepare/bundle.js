@@ -10,15 +10,25 @@ const { removeFolder, removeUnused } = require('./snapshot/unused.js');
 const SNAPSHOTS = '.snapshots';
 const ENTRY_POINTS = path.join('bin', 'entry-points.json');
 const OPTIONS = [
-  ...['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node24', '--packages=external'],
-  ...['--charset=utf8', '--log-level=error'],
+  ...['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node24'],
+  '--log-level=error',
 ];
+/** They have native code, or find their own files by their place. */
+const NOT_BUNDLED = ['esbuild', 'fontkit', 'pdfkit', 'sherpa-onnx-node'];
+/** Parts of Fastify that the service does not use: their text would stay in memory. */
+const NOT_LOADED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'];
+const WITH_PACKAGES = [
+  ...[...NOT_BUNDLED, ...NOT_LOADED].map((name) => `--external:${name}`),
+  // For packages that are CommonJS.
+  '--banner:js=const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);',
+];
+const WITHOUT_PACKAGES = ['--packages=external'];
 
 /**
- * Bundles the service with esbuild: a file for each of its entry points, and some that they share, in place of 500
- * modules. Beside them is all that the service reads later: files of the project are copied, npm packages and Node are
- * linked. So a service goes on as it was started while npm, git or an editor replaces the files of the project. The
- * folder is named by a hash of them all; nothing is done where it is there already.
+ * Bundles the service with esbuild: a file for each of its entry points, and some that they share, in place of 700
+ * modules and as many of npm packages. Beside them is all that the service reads later: files of the project are
+ * copied, npm packages and Node are linked. So a service goes on as it was started while npm, git or an editor replaces
+ * the files of the project. The folder is named by a hash of them all; nothing is done where it is there already.
  * @param root  folder of the project, with its npm packages
  * @returns  the folder of the bundle, with a file `<name>.js` for each entry point
  * @throws Error  when a source is wrong, or nothing can be written there
@@ -97,16 +107,20 @@ function makeDurable(folder) {
 }
 
 /**
- * Writes a bundle of the service into the folder.
- * @param morePrograms  modules by name, which are bundled too
+ * Writes a bundle of the service, and of these modules by name, without npm packages: for a package that npm installs
+ * with its dependencies, and with their licences.
  */
-function writeBundle(root, outdir, morePrograms = {}) {
+function writePublished(root, outdir, morePrograms) {
+  writeBundle(root, outdir, morePrograms, WITHOUT_PACKAGES);
+}
+
+function writeBundle(root, outdir, morePrograms = {}, packages = WITH_PACKAGES) {
   const entryPoints = JSON.parse(fs.readFileSync(path.join(root, ENTRY_POINTS), 'utf8'));
   const modules = Object.entries({ ...entryPoints, ...morePrograms }).map(([name, file]) => `${name}=${file}`);
   // The program itself: a process of the library would stay with the service, which takes the place of this process.
   const program = require.resolve(`@esbuild/${process.platform}-${process.arch}/bin/esbuild`);
   const options = { cwd: root, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' };
-  execFileSync(program, [...modules, `--outdir=${outdir}`, ...OPTIONS], options);
+  execFileSync(program, [...modules, `--outdir=${outdir}`, ...OPTIONS, ...packages], options);
 }
 
 /** With esbuild's messages about the sources; anything else is missing or must not be written. */
@@ -115,4 +129,4 @@ function describeFailure(root, { message, stderr }) {
   return `The service could not be bundled: ${stderr?.trim() || advice}`;
 }
 
-module.exports = { prepareBundle, prepareInPlace, writeBundle };
+module.exports = { prepareBundle, prepareInPlace, writePublished };

@@ -1,4 +1,4 @@
-import { errors } from 'undici';
+import errors from 'undici/lib/core/errors.js';
 import { codeOf, TransportError } from './transport-error.ts';
 
 // undici gives these errors the code of a closed connection; only their text differs.

@@ -94,15 +94,21 @@ test('a service goes on as it was started while npm and git replace the files of
     process.stdin.once('data', async () => {
       const { name } = await import(${LAZY});
       const { word } = await import('words');
-      console.log(name, word, readFileSync(ROOT + '/docs/page.md', 'utf8'), entryPoint('child').href);
+      const { page } = await import('pdfkit');
+      console.log(name, word, page, readFileSync(ROOT + '/docs/page.md', 'utf8'), entryPoint('child').href);
     });
     console.log('runs');`;
   project.write('src/processes/main.ts', main);
   project.write('docs/page.md', 'first page');
-  project.write('node_modules/words/package.json', '{ "name": "words", "type": "module", "exports": "./index.js" }');
-  project.write('node_modules/words/index.js', "export const word = 'first word';");
-  project.write('node_modules/tool/index.js', '');
-  const packages = { 'node_modules/words': {}, 'node_modules/tool': { dev: true } };
+  const install = (name: string, text: string) => {
+    project.write(`node_modules/${name}/package.json`, '{ "type": "module", "exports": "./index.js" }');
+    project.write(`node_modules/${name}/index.js`, text);
+  };
+  install('words', "export const word = 'first word';");
+  // Not bundled: it reads files of its own.
+  install('pdfkit', "export const page = 'on a page';");
+  install('tool', '');
+  const packages = { 'node_modules/words': {}, 'node_modules/pdfkit': {}, 'node_modules/tool': { dev: true } };
   project.write('node_modules/.package-lock.json', JSON.stringify({ packages }));
   const bundle = prepareBundle(project.root);
   const service = spawn(process.execPath, [path.join(bundle, 'main.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -112,12 +118,13 @@ test('a service goes on as it was started while npm and git replace the files of
   fs.rmSync(path.join(project.root, 'node_modules'), { recursive: true });
   fs.rmSync(path.join(project.root, 'docs'), { recursive: true });
   project.write('docs/page.md', 'second page');
+  install('words', "export const word = 'second word';");
   project.write('src/processes/lazy.ts', "export const name: string = 'they';");
   const next = prepareBundle(project.root);
   service.stdin.end('go on');
 
   const child = pathToFileURL(path.join(bundle, 'child.js')).href;
-  assert.deepEqual((await lines.next()).value, [`you first word first page ${child}`]);
+  assert.deepEqual((await lines.next()).value, [`you first word on a page first page ${child}`]);
   assert.notEqual(next, bundle);
   assert.ok(!fs.existsSync(path.join(bundle, '../node_modules/tool')));
 });

@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import { Client } from 'undici';
+import Client from 'undici/lib/dispatcher/client.js';
 import { readOverContinue } from './interim-answers.ts';
 
 /** One persistent connection to one checked address. */
