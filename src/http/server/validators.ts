@@ -3,7 +3,8 @@ import type { FastifyServerOptions } from 'fastify';
 
 type Factories = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 type Validate = { (value: unknown): boolean; errors?: unknown };
-type Compile = (routeSchema: unknown) => Validate;
+type RouteSchema = { schema?: { properties?: object; additionalProperties?: unknown } };
+type Compile = (routeSchema: RouteSchema) => Validate;
 
 const require = createRequire(import.meta.url);
 
@@ -17,6 +18,8 @@ export const lazyValidators = {
     return (routeSchema) => {
       let validator: Validate | undefined;
       const validate: Validate = (value) => {
+        // As each request of /healthz and /readyz is: Ajv is not loaded for these.
+        if (allowsNothing(routeSchema) && isEmptyObject(value)) return true;
         compile ??= require('@fastify/ajv-compiler')()(externalSchemas, options) as Compile;
         validator ??= compile(routeSchema);
         const isValid = validator(value);
@@ -31,3 +34,11 @@ export const lazyValidators = {
     throw new Error('no route has a schema for its answers');
   },
 } as unknown as Factories;
+
+function allowsNothing({ schema }: RouteSchema): boolean {
+  return schema?.additionalProperties === false && Object.keys(schema.properties ?? {}).length === 0;
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+}
