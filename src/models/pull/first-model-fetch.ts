@@ -3,8 +3,9 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../platform/clock.ts';
 import { entryPoint } from '../../platform/installation.ts';
 import type { Log } from '../../platform/log.ts';
-import { VOICE_DETECTOR } from '../catalogue.ts';
+import { FIRST_MODELS, VOICE_DETECTOR } from '../catalogue.ts';
 import { isMissing } from '../first-models.ts';
+import { isPulled } from '../folder.ts';
 import type { FirstModelMessage, FirstModelWork } from './first-model-thread.ts';
 
 export type FirstModelFetch = {
@@ -18,6 +19,7 @@ export type FirstModelFetch = {
 
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 600_000;
+const NOT_TRIED: Ended = { kind: 'failed', message: 'MODEL_DOWNLOAD is off.' };
 
 /**
  * Gets the first models in a thread, where any is missing; after a failure again and again, until they are there. A
@@ -25,21 +27,14 @@ const LONGEST_PAUSE_MS = 600_000;
  */
 export async function fetchFirstModels(
   work: FirstModelWork,
-  { log, clock, onReason, onAdded }: FirstModelFetch,
+  hooks: FirstModelFetch,
   signal: AbortSignal,
 ): Promise<void> {
+  const { log, clock, onReason, onAdded } = hooks;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const missing = await isMissing(work);
     if (!missing.speech && !missing.detector) return;
-    if (missing.speech && work.mayDownload) onReason('No model yet: looking where to fetch one.');
-    let named = '';
-    const ended = await runThread(work, signal, ({ name, doneBytes, totalBytes }) => {
-      const megabytes = Math.ceil(totalBytes / 1e6);
-      if (name !== named) log.info({ model: name, megabytes }, 'fetching a model in the background; jobs wait for it');
-      named = name;
-      const percent = Math.floor((100 * doneBytes) / totalBytes);
-      if (name !== VOICE_DETECTOR) onReason(`No model yet: fetching ${name}, ${percent} % of ${megabytes} MB.`);
-    });
+    const ended = (await isOutOfReach(work, missing)) ? NOT_TRIED : await follow(work, missing, hooks, signal);
     if (ended === null) return;
     if (ended.kind === 'added') {
       log.info({ models: ended.names }, 'models were added');
@@ -54,6 +49,33 @@ export async function fetchFirstModels(
     if (!work.mayDownload) return;
     await clock.sleep(pauseMs, signal);
   }
+}
+
+type Missing = Awaited<ReturnType<typeof isMissing>>;
+
+/** Whether it must be downloaded, and may not: a thread takes 80 ms of processor time to find that out. */
+async function isOutOfReach({ mayDownload, local }: FirstModelWork, missing: Missing): Promise<boolean> {
+  if (mayDownload) return false;
+  const wanted = [...(missing.detector ? [VOICE_DETECTOR] : []), ...(missing.speech ? FIRST_MODELS : [])];
+  const shipped = await Promise.all(wanted.map((name) => isPulled(local.shipped, name)));
+  return !shipped.includes(true);
+}
+
+async function follow(
+  work: FirstModelWork,
+  missing: Missing,
+  { log, onReason }: FirstModelFetch,
+  signal: AbortSignal,
+): Promise<Ended | null> {
+  if (missing.speech && work.mayDownload) onReason('No model yet: looking where to fetch one.');
+  let named = '';
+  return await runThread(work, signal, ({ name, doneBytes, totalBytes }) => {
+    const megabytes = Math.ceil(totalBytes / 1e6);
+    if (name !== named) log.info({ model: name, megabytes }, 'fetching a model in the background; jobs wait for it');
+    named = name;
+    const percent = Math.floor((100 * doneBytes) / totalBytes);
+    if (name !== VOICE_DETECTOR) onReason(`No model yet: fetching ${name}, ${percent} % of ${megabytes} MB.`);
+  });
 }
 
 type Progress = Extract<FirstModelMessage, { kind: 'progress' }>;
