@@ -3,26 +3,38 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { startEmbedded } from '../src/db/embedded/server.ts';
+import { CITUS_SERVERS } from './fixtures/database/citus.ts';
 import { startOutside } from './fixtures/database/outside-postgres.ts';
 import { fetchModels } from './fixtures/fetch-models.ts';
 import { killStuckFiles } from './stuck-files.ts';
 
-// The test command: starts the databases that the tests need, runs node:test over the tree or over the files named, and
-// removes everything afterwards. Ends with the closing lines of the runner, and with its exit code.
+// The test command: starts the databases that the tests need, runs node:test, and removes everything afterwards. Ends
+// with the closing lines of the runner, and with its exit code. The words after it say which tests run:
+//   none         those that tell a stranger that it works: all but files named `NAME.all.test.ts`
+//   --all        all tests, and those of the stores on the system's PostgreSQL and on Citus, where it is
+//   --rest       what --all adds to a run without words
+//   files, globs these, with the options of node:test
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const EVERYTHING = [
-  ...['src/**/*.test.ts', 'sdk/**/*.test.ts', 'cli/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
-  'bench/**/*.test.ts',
-];
-/** Tests that use SQL. They run on both kinds of database. */
+const TESTS = '{src,sdk,cli,console,test,bench}/**/*.test.ts';
+/** Tests that take long, or need a browser, a toolchain or a program that not every machine has. */
+const REST = '**/*.all.test.ts';
+/** Tests that use SQL. They run on each kind of database. */
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
 const NO_STORE = ['src/db/embedded/*.test.ts'];
-// Much longer than the slowest test: a test that hangs fails with its name, its process ends, and the run continues.
-const TEST_TIMEOUT_MS = 300_000;
-// Longer than the slowest file on a busy machine: the generated requests, which have 900 s.
-const STUCK_AFTER_MS = 1_000_000;
+const REPORTER = path.join(import.meta.dirname, 'reporter.ts');
+/**
+ * Files whose tests keep no state in modules: FILES_OF_A_BATCH of them run in one process. To start a process and to
+ * load the modules of the service takes 0.7 s of processor time, most tests take less.
+ */
+const IN_BATCHES = '{src,sdk,cli,console,bench}/**';
+const FILES_OF_A_BATCH = 16;
+/** Files that measure the memory of their process. */
+const ALONE = ['src/audio/upload/upload.test.ts', 'src/models/pull/pull.test.ts'];
+// Several times what the slowest file takes. A file that hangs is ended with its name, and the run continues.
+const STUCK_AFTER_MS = 1_200_000;
 
 // Several times what a run uses at most.
 const MEMORY = { folder: '/dev/shm', minFreeBytes: 8e9 };
@@ -66,12 +78,23 @@ async function pullModels(): Promise<string | null> {
   }
 }
 
-/** The whole tree runs last, so that the closing lines are about it; it does not run when the stores failed. */
-async function runTests(given: string[]): Promise<number> {
-  const citus = process.env['TEST_CITUS']?.split(' ')[0];
-  if (citus) return runFiles(given.length > 0 ? given : filesOf(STORE_SUITE, NO_STORE), citus);
-  if (given.length > 0) return onEmbedded(given);
-  return (await onOutside(filesOf(STORE_SUITE, NO_STORE))) || (await onEmbedded(filesOf(EVERYTHING)));
+async function runTests(words: string[]): Promise<number> {
+  if (words.includes('--rest')) return (await runStores()) || (await onEmbedded(filesOf([REST])));
+  if (words.includes('--all')) return (await runStores()) || (await onEmbedded(filesOf([TESTS])));
+  const [citus] = CITUS_SERVERS;
+  const named = words.flatMap((word) => (word.startsWith('-') ? word : filesOf([word])));
+  if (citus) return onCitus(citus, words.length > 0 ? named : filesOf(STORE_SUITE, NO_STORE));
+  if (words.length > 0) return onEmbedded(named);
+  const code = await onEmbedded(filesOf([TESTS], [REST]));
+  process.stdout.write('The rest (browsers, other toolchains, long runs): npm run test:all\n');
+  return code;
+}
+
+/** The store suite on the databases that are not the embedded one. The other tests run when it has passed. */
+async function runStores(): Promise<number> {
+  const files = filesOf(STORE_SUITE, NO_STORE);
+  const [citus] = CITUS_SERVERS;
+  return (await onOutside(files)) || (citus ? await onCitus(citus, files) : 0);
 }
 
 async function onEmbedded(files: string[]): Promise<number> {
@@ -80,48 +103,79 @@ async function onEmbedded(files: string[]): Promise<number> {
   const settings = { fsync: 'off', max_connections: '400', autovacuum: 'off' };
   const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings, mayCreateDatabases: true });
   try {
-    return await runFiles(files, server.url);
+    return await runFiles(files, { TEST_DATABASE_URL: server.url });
   } finally {
     await server.stop();
   }
 }
 
 async function onOutside(files: string[]): Promise<number> {
-  if (files.length === 0) return 0;
   const server = await startOutside(path.join(home, 'outside'));
   try {
-    process.stderr.write(`The store suite, on ${server.version} over TCP:\n`);
-    return await runFiles(files, server.url);
+    process.stdout.write(`The store suite, on ${server.version} over TCP:\n`);
+    return await runFiles(files, { TEST_DATABASE_URL: server.url });
   } finally {
     await server.stop();
   }
 }
 
-async function runFiles(files: string[], databaseUrl: string): Promise<number> {
+async function onCitus(url: string, files: string[]): Promise<number> {
+  process.stdout.write('The store suite, on Citus:\n');
+  return runFiles(files, { TEST_DATABASE_URL: url, TEST_CITUS: CITUS_SERVERS.join(' ') });
+}
+
+/** @param database  the variables that name the database of the tests */
+async function runFiles(files: string[], database: Record<string, string>): Promise<number> {
   if (interrupted.signal.aborted) return 130;
   const flags = [
     '--test',
-    '--test-reporter=spec',
+    `--test-reporter=${REPORTER}`,
     `--test-concurrency=${os.availableParallelism() + 1}`,
-    `--test-timeout=${TEST_TIMEOUT_MS}`,
     '--test-force-exit',
   ];
   const env = {
     ...process.env,
     PATH: searchPath(),
     TMPDIR: temporary,
-    TEST_DATABASE_URL: databaseUrl,
+    TEST_CITUS: '',
+    ...database,
     ...(modelsDir !== null && { TEST_MODELS: modelsDir }),
     TEST_NEW_CLUSTER: path.join(home, 'new-cluster'),
     TEST_COMPILED: path.join(home, 'compiled'),
   };
-  const runner = spawn(process.execPath, [...flags, ...files], { stdio: 'inherit', env });
+  const runner = spawn(process.execPath, [...flags, ...inBatches(files)], { stdio: 'inherit', env });
   using _watch = killStuckFiles(runner.pid!, STUCK_AFTER_MS);
   const stop = () => runner.kill('SIGINT');
   interrupted.signal.addEventListener('abort', stop, { once: true });
   const [code] = await once(runner, 'exit');
   interrupted.signal.removeEventListener('abort', stop);
   return interrupted.signal.aborted ? 130 : (code ?? 1);
+}
+
+/** The files, with files that import several of them in place of those that run in batches. */
+function inBatches(files: string[]): string[] {
+  const batched = new Set(filesOf([IN_BATCHES], ALONE));
+  const areas = Map.groupBy(
+    files.filter((file) => batched.has(file)),
+    areaOf,
+  );
+  const batches = [...areas].flatMap(([area, all]) =>
+    chunksOf(all, FILES_OF_A_BATCH).map((some, index) => {
+      const file = path.join(home, `${area}-${index + 1}.test.mjs`);
+      fs.writeFileSync(file, some.map((each) => `import ${JSON.stringify(pathToFileURL(each).href)};\n`).join(''));
+      return some.length > 1 ? file : some[0]!;
+    }),
+  );
+  return [...files.filter((file) => !batched.has(file)), ...batches];
+}
+
+/** Such as `src-jobs`: files of one area load much the same modules. */
+function areaOf(file: string): string {
+  return path.relative(ROOT, path.dirname(file)).split(path.sep).slice(0, 2).join('-');
+}
+
+function chunksOf<Value>(values: Value[], size: number): Value[][] {
+  return values.flatMap((_, at) => (at % size === 0 ? [values.slice(at, at + size)] : []));
 }
 
 /** Tests make their fixtures with ffmpeg, which may have been unpacked instead of installed. */

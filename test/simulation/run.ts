@@ -17,9 +17,6 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '500' },
     from: { type: 'string', default: '1' },
-    'for-seconds': { type: 'string', default: 'Infinity' },
-    // Seeds to run whatever time they take.
-    'at-least': { type: 'string', default: '1' },
     bug: { type: 'string' },
     live: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
@@ -40,14 +37,12 @@ async function runSeeds(): Promise<void> {
   const { beginSimulating, LIVE_EVERY, simulate } = await import('./simulate.ts');
   const startedAtMs = performance.now();
   const first = Number(values.from);
-  const maxMs = Number(values['for-seconds']) * 1000;
   const totals = { seeds: 0, jobs: 0, events: 0, arrivals: 0, faults: 0, failed: 0 };
   await using postgres = await openSimulatedPostgres();
   beginSimulating(randomFrom(first));
   const step = values.live ? LIVE_EVERY : 1;
   const from = Math.ceil(first / step) * step;
   for (let seed = from; seed < from + step * Number(values.seeds); seed += step) {
-    if (totals.seeds >= Number(values['at-least']) && performance.now() - startedAtMs > maxMs) break;
     const report = await simulate(postgres, seed).catch((cause: unknown) => {
       throw new Error(`seed ${seed} ended with an error`, { cause });
     });

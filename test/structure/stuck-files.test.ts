@@ -8,19 +8,31 @@ import test from 'node:test';
 import { temporaryFolder } from '../fixtures/service.ts';
 import { killStuckFiles } from '../stuck-files.ts';
 
-test('a file that hangs in a loop and handles SIGTERM ends the run, with its name', async () => {
-  const folder = temporaryFolder();
-  const file = path.join(folder, 'loop.test.ts');
-  const loop = `test('a loop', () => { for (;;); });`;
-  writeFileSync(file, `import test from 'node:test'; process.on('SIGTERM', () => {}); ${loop}`);
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = ['--test', '--test-reporter=spec', '--test-timeout=500', file];
-  const runner = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  using _watch = killStuckFiles(runner.pid!, 1_000);
+const REPORTER = path.join(import.meta.dirname, '../reporter.ts');
 
-  const [output, [code]] = await Promise.all([text(runner.stdout), once(runner, 'exit')]);
+const HANGING: [what: string, body: string, report: RegExp][] = [
+  ['in a loop', 'for (;;);', /✖ .*hanging\.test\.ts/],
+  [
+    'while it waits',
+    'return new Promise(() => setInterval(() => {}, 1_000))',
+    /hanging\.test\.ts ended during: it hangs/,
+  ],
+];
+for (const [what, body, report] of HANGING) {
+  test(`a file that hangs ${what} and handles SIGTERM ends the run, and is named`, async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'hanging.test.ts');
+    const code = `import test from 'node:test'; process.on('SIGTERM', () => {}); test('it hangs', () => { ${body} });`;
+    writeFileSync(file, code);
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const args = ['--test', `--test-reporter=${REPORTER}`, file];
+    const runner = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    using _watch = killStuckFiles(runner.pid!, 1_000);
 
-  assert.equal(code, 1);
-  assert.match(output, /✖ .*loop\.test\.ts/);
-  rmSync(folder, { recursive: true });
-});
+    const [output, [exitCode]] = await Promise.all([text(runner.stdout), once(runner, 'exit')]);
+
+    assert.equal(exitCode, 1);
+    assert.match(output, report);
+    rmSync(folder, { recursive: true });
+  });
+}

@@ -25,7 +25,7 @@ from verbatim_sdk import (
 if TYPE_CHECKING:
     from conftest import Caller
 
-# What the service under test has: see sdk.test.ts.
+# What the service under test has: see sdk.all.test.ts.
 SPOKEN = "hello quiet world"
 METADATA = {"order": 12345678901234567890, "name": "Grüße", "list": [None, 1.5, True]}
 

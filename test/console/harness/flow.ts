@@ -10,7 +10,7 @@ import type { ConsoleFixture } from './fixture.ts';
 
 /**
  * Something that a user does in the console. Each view has its flows in `test/console/<view>.ts`, which exports them as
- * `flows`; `browser.test.ts` finds the file and runs them, three at a time, all with one service and one Chromium.
+ * `flows`; `browser.all.test.ts` finds the file and runs them, three at a time, all with one service and one Chromium.
  */
 export type Flow = {
   /** A sentence about behaviour. */
