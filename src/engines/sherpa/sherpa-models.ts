@@ -48,7 +48,11 @@ export async function detectSherpaModel(folderPath: string): Promise<SherpaModel
     const metadata = described.endsWith('.onnx') ? await readOnnxMetadata(described) : new Map<string, string>();
     const name = path.basename(folderPath);
     const languages = languagesOfModel(found.family, name, metadata, modelFiles(folder));
-    const features = featuresOfModel(found.family, [name, metadata.get('model_type') ?? ''], languages);
+    const hasAttention = found.family === 'whisper' && Number(metadata.get('n_alignment_heads') ?? 0) > 0;
+    // sherpa-onnx writes an error where the decoder does not give its attention.
+    if (hasAttention) Object.assign(parts, { enableTokenTimestamps: 1 });
+    const names = [name, metadata.get('model_type') ?? ''];
+    const features = featuresOfModel(found.family, names, languages, hasAttention);
     const isStreaming = isStreamingModel(metadata);
     const files = folder.names.map((name) => path.join(folderPath, name));
     return { ...found, languages, features, isStreaming, files, sizeBytes: await sizeOfModels(folder) };

@@ -33,8 +33,8 @@ test('a Whisper model translates the pieces for which that is asked, and no othe
     transcripts.map((transcript) => [textOf(transcript), transcript.language]),
     [
       ['spoken', 'de'],
-      ['translated', 'de'],
-      ['translated', 'en'],
+      ['translated観', 'de'],
+      ['translated観', 'en'],
       ['spoken', 'en'],
       ['spoken', 'de'],
     ],
@@ -42,6 +42,10 @@ test('a Whisper model translates the pieces for which that is asked, and no othe
   assert.deepEqual(engine.features, ['translate']);
   assert.equal(engine.licence?.name, 'MIT');
   assert.match(engine.licence!.attribution, /^OpenAI/);
+});
+
+test('a Whisper model whose decoder gives its attention has words with times', () => {
+  assert.deepEqual(featuresOfModel('whisper', ['whisper-base', ''], ['en', 'de'], true), ['words', 'translate']);
 });
 
 const MODELS: [family: string, names: string[], languages: string[] | null, features: string[]][] = [

