@@ -44,11 +44,27 @@ test('each planted bug of a store or a worker is found by a test of its folder',
   await Promise.all(searches);
 });
 
+/** Whether a test begins with this title. That of a table is a template: then the title is whole. */
+function hasTitle(text: string, title: string): boolean {
+  const templates = text.matchAll(/test\(\s*`([^`]+)`/g).map(([, template]) => template!.split(/\$\{.*?\}/));
+  return text.includes(title) || templates.some((parts) => holdsInOrder(title, parts));
+}
+
+function holdsInOrder(title: string, parts: string[]): boolean {
+  let at = 0;
+  for (const part of parts) {
+    const found = title.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return title.startsWith(parts[0]!);
+}
+
 test('the source that each planted bug changes is there once, and its test too', () => {
   const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
   const stale = STORE_BUGS.filter(
     ({ file, original, test: testFile, title }) =>
-      read(file).split(original).length !== 2 || !read(testFile).includes(title),
+      read(file).split(original).length !== 2 || !hasTitle(read(testFile), title),
   );
 
   assert.deepEqual(

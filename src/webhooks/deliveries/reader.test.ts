@@ -3,6 +3,7 @@ import test from 'node:test';
 import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Database } from '../../db/database.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { DatabaseClock } from '../ownership/database-clock.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import type { DelivererParts } from './deliverer-parts.ts';
@@ -11,7 +12,8 @@ import { Reader } from './reader.ts';
 
 const SHARD = 3;
 
-test('a row that is committed 250 ms after its time was set is read upon its notification', async () => {
+/** A reader on a clock, whose reads bring nothing. `readAfter` gives how long before the read its rows begin. */
+async function openReader() {
   let nowMs = 100_000;
   const fromMs: number[] = [];
   let searches = 0;
@@ -43,10 +45,24 @@ test('a row that is committed 250 ms after its time was set is read upon its not
   reader.taken([SHARD]);
   await until('the search', () => searches === 1);
   await readAfter(0);
-  const readAtMs = nowMs;
+  return { reader, readAfter };
+}
+
+test('a row that is committed 250 ms after its time was set is read upon its notification', async () => {
+  const { reader, readAfter } = await openReader();
+
   reader.notify(String(SHARD));
-  const lookBackMs = (await readAfter(200)) - (nowMs - readAtMs);
+  const lookBackMs = await readAfter(200);
   await reader.stop();
 
-  assert.equal(lookBackMs, 250);
+  assert.equal(lookBackMs, 200 + 250);
+});
+
+test('a row that is committed 10 s after its time was set, without a notification, is read by a poll', async () => {
+  const { reader, readAfter } = await openReader();
+
+  const lookBackMs = await readAfter(BOUNDS.deliveryPollMs);
+  await reader.stop();
+
+  assert.equal(lookBackMs, 10_000);
 });
