@@ -125,7 +125,7 @@ function compileCache() {
 
 /**
  * The named benchmarks, or all but `soak`, which runs for hours; each gets the options. All arguments after `wer` (a
- * manifest and options) go to it.
+ * manifest and options) and `price` (a folder and options) go to it.
  */
 function benchPrograms(given) {
   const firstOption = given.findIndex((argument) => argument.startsWith('-'));
@@ -133,7 +133,7 @@ function benchPrograms(given) {
   const options = given.slice(names.length);
   const files = require('node:fs').readdirSync(path.join(ROOT, 'bench'));
   const known = files.filter((file) => file.endsWith('.bench.ts')).map((file) => file.slice(0, -'.bench.ts'.length));
-  if (names[0] === 'wer') return [['bench/wer.bench.ts', ...given.slice(1)]];
+  if (['wer', 'price'].includes(names[0])) return [[`bench/${names[0]}.bench.ts`, ...given.slice(1)]];
   const unknown = names.find((name) => !known.includes(name));
   if (unknown) throw new Error(`There is no benchmark ${unknown}; there are: ${known.join(', ')}`);
   const wanted = names.length > 0 ? names : known.filter((name) => name !== 'soak');
