@@ -1,4 +1,5 @@
 import type { EngineFailure } from '../rules/fault.ts';
+import type { ModelRequest } from '../rules/jobs/choose-model.ts';
 
 /** A word with its times in seconds from the start of the piece. */
 export type Word = {
@@ -106,6 +107,8 @@ export type Engine = AsyncDisposable & {
   absence?(): Absence | null;
   /** Told of a piece with detected speech that got no words; of an engine that is watched. @throws EngineAwayError */
   gaveNoWords?(signal: AbortSignal): Promise<void>;
+  /** Of several models that serve together, the one that gets these requests. Absent: there is one. */
+  serving?(request: ModelRequest): Engine;
   /** Times are relative to the start of the piece. @throws EngineError */
   transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
 };

@@ -39,6 +39,10 @@ function Models({ list }: { list: CatalogueModelList }) {
             rows={engines.map(({ plan, engine }) => [`Plan ${plan}`, <code key={plan}>{engine}</code>] as const)}
           />
         )}
+        <p className="hint">
+          Of several models, the first in the list that knows the language of a request transcribes it; without a
+          language, the first that knows several.
+        </p>
       </Section>
       {pull && <Pull pull={pull} host={node.host} />}
       <Section title="Catalogue">

@@ -39,7 +39,10 @@ export function Pull({ pull, host }: { pull: ModelPull; host: string }) {
   }
   return (
     <Section title={`${model} is on ${host}`}>
-      <p>Restart the service to use it. The service chooses the best model itself; this setting names one:</p>
+      <p>
+        The service uses it within seconds, for the languages that no model above it in the list knows. This setting
+        uses it for all:
+      </p>
       <Code label="Setting" text={`ENGINE_PRO=sherpa-onnx:${model}`} />
       <p className="hint">
         Remove it with <code>{typed(`models remove ${model}`)}</code>.

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { NO_TRACER, type Tracer } from '../../platform/tracing/tracer.ts';
 import { faultOf } from '../../rules/fault.ts';
+import type { ModelRequest } from '../../rules/jobs/choose-model.ts';
 import { spokenLetters } from '../../rules/transcript/text-amount.ts';
 import {
   type Absence,
@@ -69,6 +70,7 @@ export class EnginePresence implements Engine {
   #probing: Promise<boolean> | null = null;
   #underWay = 0;
   readonly #calls = new CallsUnderWay();
+  readonly #watchedModels = new WeakMap<Engine, Engine>();
   #lastAnswerAtMs: number;
   /** Pieces with speech that got no words since the engine gave some last. */
   #wordless = 0;
@@ -106,6 +108,37 @@ export class EnginePresence implements Engine {
   }
   get maxPieceSeconds() {
     return this.#engine.maxPieceSeconds;
+  }
+
+  /** The model that gets these requests, as this engine is watched: the same object for the same model. */
+  serving(request: ModelRequest): Engine {
+    const model = this.#engine.serving?.(request) ?? this.#engine;
+    if (model === this.#engine) return this;
+    let watched = this.#watchedModels.get(model);
+    if (watched === undefined) this.#watchedModels.set(model, (watched = this.#watch(model)));
+    return watched;
+  }
+
+  #watch(model: Engine): Engine {
+    return {
+      name: model.name,
+      slots: model.slots,
+      languages: model.languages ?? null,
+      features: model.features ?? [],
+      licence: model.licence ?? null,
+      get isCalibrated() {
+        return model.isCalibrated ?? false;
+      },
+      get maxPieceSeconds() {
+        return model.maxPieceSeconds;
+      },
+      warmUp: () => this.warmUp(),
+      absence: () => this.absence(),
+      gaveNoWords: (signal) => this.gaveNoWords(signal),
+      transcribe: (piece, options) => this.transcribe(piece, options),
+      // The model ends with the engine.
+      [Symbol.asyncDispose]: async () => undefined,
+    };
   }
 
   /** Null while the engine works. */

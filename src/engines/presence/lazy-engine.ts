@@ -1,3 +1,4 @@
+import type { ModelRequest } from '../../rules/jobs/choose-model.ts';
 import { type Engine, EngineError, type Pcm, type TranscribeOptions, type Transcript } from '../engine.ts';
 
 type LazyOptions = {
@@ -39,6 +40,10 @@ export class LazyEngine implements Engine {
   }
   get maxPieceSeconds() {
     return this.#opened?.maxPieceSeconds;
+  }
+
+  serving(request: ModelRequest): Engine {
+    return this.#opened?.serving?.(request) ?? this;
   }
 
   async warmUp(): Promise<void> {

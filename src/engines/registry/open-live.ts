@@ -2,6 +2,7 @@ import os from 'node:os';
 import { pulledModels } from '../../models/folder.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Tracer } from '../../platform/tracing/tracer.ts';
+import { chooseModel } from '../../rules/jobs/choose-model.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSpec } from '../engine-spec.ts';
 import { agreementEngine } from '../live/agreement-engine.ts';
@@ -11,7 +12,7 @@ import { EnginePresence } from '../presence/engine-presence.ts';
 import { findSherpaModel } from '../sherpa/sherpa.ts';
 import { openSherpaLive } from '../sherpa/sherpa-live.ts';
 import { openVoiceDetector } from '../vad/vad.ts';
-import { bestSpecs, openEngine, openFirstWorking, rankModels } from './open.ts';
+import { installedModels, openEngine, openFirstWorking, openWorkingEngine, rankModels } from './open.ts';
 
 export type LiveEngineOptions = EngineOptions & {
   clock: Clock;
@@ -30,30 +31,33 @@ const SESSIONS_PER_SLOT = 4;
 const NICENESS = 2;
 
 /**
- * The live engine of a spec. For null a pulled streaming model that knows what the plans' engine knows; else the best
- * engine for jobs, whose open segments are transcribed again and again.
+ * The live engine of a spec. For null a pulled streaming model that knows what the plans' engine knows; else the models
+ * for jobs, by which open segments are transcribed again and again.
  * @throws EngineError  that says what to install or repair
  */
 export async function openLiveEngine(wanted: EngineSpec | null, options: LiveEngineOptions): Promise<LiveEngine> {
-  const specs = wanted !== null ? [wanted] : [...(await streamingSpecs(options)), ...(await bestSpecs(options))];
+  const specs = wanted !== null ? [wanted] : [...(await streamingSpecs(options)), null];
   const { engine } = await openFirstWorking(specs, options, (spec) => openOne(spec, options));
   return engine;
 }
 
-async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
+async function openOne(spec: EngineSpec | null, options: LiveEngineOptions): Promise<LiveEngine> {
   // The other cores are for jobs and for the service.
   const processes = Math.max(1, Math.floor(os.availableParallelism() / 2));
-  const streaming = spec.kind === 'sherpa-onnx' ? await openSherpaLive(spec.model, options, processes) : null;
+  const streaming = spec?.kind === 'sherpa-onnx' ? await openSherpaLive(spec.model, options, processes) : null;
   if (streaming === null) return await openByAgreement(spec, options);
   const detector = await openVoiceDetector(options);
   return detector === null ? streaming : withResource(judgedEngine(streaming, detector), detector);
 }
 
 /** An engine for whole pieces, which transcribes an open segment again and again. */
-async function openByAgreement(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
-  const engine = new EnginePresence(await openEngine(spec, { ...options, niceness: NICENESS }), options);
+async function openByAgreement(spec: EngineSpec | null, options: LiveEngineOptions): Promise<LiveEngine> {
+  const engineOptions = { ...options, niceness: NICENESS };
+  const opened =
+    spec === null ? (await openWorkingEngine(null, engineOptions)).engine : await openEngine(spec, engineOptions);
+  const engine = new EnginePresence(opened, options);
   const detector = await openVoiceDetector(options);
-  const isRemote = spec.kind === 'openai';
+  const isRemote = spec?.kind === 'openai';
   const live = agreementEngine(engine, {
     clock: options.clock,
     stepSeconds: options.stepSeconds ?? (isRemote ? STEP_SECONDS.remote : STEP_SECONDS.local),
@@ -73,21 +77,16 @@ function withResource(live: LiveEngine, resource: AsyncDisposable | null): LiveE
   return live;
 }
 
-/** The pulled streaming models that know all languages of the best model for jobs. */
+/** The pulled streaming models that know all languages of the model that serves requests without a language. */
 async function streamingSpecs({ modelsDir }: LiveEngineOptions): Promise<EngineSpec[]> {
-  const names = await pulledModels(modelsDir).catch(() => []);
-  const [best] = rankModels(names);
-  const wanted = best === undefined ? ['en'] : await languagesOf(best, modelsDir);
+  const models = await installedModels(modelsDir).catch(() => []);
+  const wanted = models.length === 0 ? ['en'] : chooseModel(models, { language: null }).languages;
   const specs: EngineSpec[] = [];
-  for (const model of rankModels(names, 'live')) {
+  for (const model of rankModels(await pulledModels(modelsDir).catch(() => []), 'live')) {
     const found = (await findSherpaModel(model, modelsDir).catch(() => null))?.found;
     if (found?.isStreaming && covers(found.languages, wanted)) specs.push({ kind: 'sherpa-onnx', model });
   }
   return specs;
-}
-
-async function languagesOf(model: string, modelsDir: string): Promise<readonly string[] | null> {
-  return (await findSherpaModel(model, modelsDir).catch(() => null))?.found.languages ?? null;
 }
 
 /** Null stands for unknown languages, those of a model that is not in the catalogue: it is not refused. */

@@ -2,12 +2,14 @@ import { CATALOGUE } from '../../models/catalogue.ts';
 import { pulledModels } from '../../models/folder.ts';
 import { isSpeechModel } from '../../models/model.ts';
 import { findProgram } from '../../platform/tools.ts';
+import { modelsInUse } from '../../rules/jobs/choose-model.ts';
 import { type Engine, EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSpec } from '../engine-spec.ts';
-import { openSherpa } from '../sherpa/sherpa.ts';
+import { findSherpaModel, openSherpa } from '../sherpa/sherpa.ts';
+import { modelsTogether } from './models-together.ts';
 
-export type OpenedEngine = { spec: EngineSpec; engine: Engine };
+export type OpenedEngine = { spec: EngineSpec | null; engine: Engine };
 
 /**
  * The engine, with its processes starting; `warmUp` resolves when they are ready.
@@ -26,45 +28,98 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
 }
 
 /**
- * The engine that `wanted` names; for null the best one that works: the first model that loads in the order of
- * rankModels. It has transcribed a test signal, because a model file may be damaged.
+ * The engine that `wanted` names; for null the models that serve together (`modelsInUse`), without those that do not
+ * work. Each has transcribed a test signal, because a model file may be damaged.
+ * @returns  with a null spec where there are several models
  * @throws EngineError  that says what to install or repair
  */
 export async function openWorkingEngine(wanted: EngineSpec | null, options: EngineOptions): Promise<OpenedEngine> {
-  const specs = wanted !== null ? [wanted] : await bestSpecs(options);
-  return await openFirstWorking(specs, options, (spec) => openEngine(spec, options));
+  if (wanted !== null) return await openFirstWorking([wanted], options, (spec) => openEngine(spec, options));
+  requireDecoder(options);
+  return await openTogether(await installedModels(options.modelsDir), options, new Map());
 }
 
-/** What is tried where no engine is named, best first. @throws EngineError  when the folder of models is unreadable */
-export async function bestSpecs({ modelsDir }: EngineOptions): Promise<EngineSpec[]> {
-  return rankModels(await readableModels(modelsDir)).map((model) => ({ kind: 'sherpa-onnx', model }));
+/** @property languages  the model's own codes; null when unknown */
+type InstalledModel = { spec: EngineSpec; languages: readonly string[] | null };
+
+/** The models for jobs, best first. @throws EngineError  when the folder of models is unreadable */
+export async function installedModels(modelsDir: string): Promise<InstalledModel[]> {
+  const names = rankModels(await readableModels(modelsDir));
+  return await Promise.all(
+    names.map(async (model) => ({
+      spec: { kind: 'sherpa-onnx', model },
+      languages: await languagesOf(model, modelsDir),
+    })),
+  );
+}
+
+async function languagesOf(model: string, modelsDir: string): Promise<readonly string[] | null> {
+  return (await findSherpaModel(model, modelsDir).catch(() => null))?.found.languages ?? null;
+}
+
+/** Opens the models that the rule needs, and chooses again without one that does not work. */
+async function openTogether(
+  models: readonly InstalledModel[],
+  options: EngineOptions,
+  opened: Map<EngineSpec, Engine>,
+): Promise<OpenedEngine> {
+  if (models.length === 0) throw noModel();
+  const wanted = modelsInUse(models).map(({ spec }) => spec);
+  for (const spec of wanted) {
+    if (opened.has(spec)) continue;
+    try {
+      opened.set(spec, await openWarm(spec, (one) => openEngine(one, options)));
+    } catch (error) {
+      if (error instanceof EngineError && models.length > 1) {
+        options.log.warn({ engine: spec, reason: error.message }, 'engine skipped');
+        return await openTogether(
+          models.filter((model) => model.spec !== spec),
+          options,
+          opened,
+        );
+      }
+      await Promise.all([...opened.values()].map((engine) => engine[Symbol.asyncDispose]()));
+      throw error;
+    }
+  }
+  return {
+    spec: wanted.length > 1 ? null : wanted[0]!,
+    engine: modelsTogether(wanted.map((spec) => opened.get(spec)!)),
+  };
 }
 
 /**
  * Opens and warms up the engine of the first spec that works. The only spec has to.
  * @throws EngineError  that says what to install or repair
  */
-export async function openFirstWorking<Opened extends AsyncDisposable & Pick<Engine, 'warmUp'>>(
-  specs: readonly EngineSpec[],
-  { tools, log }: EngineOptions,
-  open: (spec: EngineSpec) => Promise<Opened>,
-): Promise<{ spec: EngineSpec; engine: Opened }> {
-  if (findProgram(tools, 'ffmpeg') === null || findProgram(tools, 'ffprobe') === null) {
-    throw new EngineError('engine_error', 'ffmpeg is not installed. Type: sudo apt-get install ffmpeg', {
-      failure: { kind: 'start' },
-    });
-  }
+export async function openFirstWorking<Spec, Opened extends AsyncDisposable & Pick<Engine, 'warmUp'>>(
+  specs: readonly Spec[],
+  options: Pick<EngineOptions, 'tools' | 'log'>,
+  open: (spec: Spec) => Promise<Opened>,
+): Promise<{ spec: Spec; engine: Opened }> {
+  requireDecoder(options);
   for (const [index, spec] of specs.entries()) {
     try {
       return { spec, engine: await openWarm(spec, open) };
     } catch (error) {
       if (!(error instanceof EngineError) || index === specs.length - 1) throw error;
-      log.warn({ engine: spec, reason: error.message }, 'engine skipped');
+      options.log.warn({ engine: spec, reason: error.message }, 'engine skipped');
     }
   }
-  throw new EngineError('engine_error', 'No model yet. To fetch one: verbatim models pull moonshine-tiny', {
-    failure: { kind: 'model' },
+  throw noModel();
+}
+
+/** @throws EngineError  that says what to install */
+function requireDecoder({ tools }: Pick<EngineOptions, 'tools'>): void {
+  if (findProgram(tools, 'ffmpeg') !== null && findProgram(tools, 'ffprobe') !== null) return;
+  throw new EngineError('engine_error', 'ffmpeg is not installed. Type: sudo apt-get install ffmpeg', {
+    failure: { kind: 'start' },
   });
+}
+
+function noModel(): EngineError {
+  const message = 'No model yet. To fetch one: verbatim models pull moonshine-tiny';
+  return new EngineError('engine_error', message, { failure: { kind: 'model' } });
 }
 
 /** @throws EngineError  when the folder exists and is unreadable */
@@ -87,9 +142,9 @@ export function rankModels(names: string[], use: 'jobs' | 'live' = 'jobs'): stri
   return [...fitting.map(({ name }) => name), ...others.sort()];
 }
 
-async function openWarm<Opened extends AsyncDisposable & Pick<Engine, 'warmUp'>>(
-  spec: EngineSpec,
-  open: (spec: EngineSpec) => Promise<Opened>,
+async function openWarm<Spec, Opened extends AsyncDisposable & Pick<Engine, 'warmUp'>>(
+  spec: Spec,
+  open: (spec: Spec) => Promise<Opened>,
 ): Promise<Opened> {
   const engine = await open(spec);
   try {

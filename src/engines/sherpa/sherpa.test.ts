@@ -87,7 +87,7 @@ test('the first model folder that loads is chosen', async () => {
 
 test('the best catalogued model is chosen before models that are not in the catalogue', async () => {
   await using folder = await openTestFolder();
-  for (const name of ['a-model-of-my-own', 'moonshine-base', 'parakeet-110m', 'silero-vad', 'whisper-turbo']) {
+  for (const name of ['a-model-of-my-own', 'moonshine-base', 'parakeet-110m', 'silero-vad', 'moonshine-tiny']) {
     await copyModel(path.join(folder.path, name));
   }
 

@@ -328,7 +328,6 @@ export async function permitByEngine(
   const known = engine?.languages ?? null;
   if (language === null || known === null || modelLanguage(language, known) !== null) return;
   const advice = languageAdvice(language, {
-    engine: engine!.engine,
     setting: plan === 'pro' ? 'ENGINE_PRO' : 'ENGINE_LITE',
     isNamed: (plan === 'pro' ? config.enginePro : config.engineLite) !== null,
     command: publicCommand(config.command),

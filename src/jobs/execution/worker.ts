@@ -43,7 +43,7 @@ export async function startTranscriber(runtime: TranscriberRuntime): Promise<Tra
     most: JOBS_PER_PLACE * places,
     claim: (free) =>
       claimNextJobs({ ...runtime, plans: storagePresence.isAway() ? [] : presentPlans(runtime.engines) }, free),
-    execute: (job, place) => executeJob(job, engines[job.plan], shared, place),
+    execute: (job, place) => executeJob(job, servingJob(engines[job.plan], job), shared, place),
   });
   const stopping = new AbortController();
   await loop.start();
@@ -62,6 +62,12 @@ export async function startTranscriber(runtime: TranscriberRuntime): Promise<Tra
 /** The plans whose engine works. */
 function presentPlans(engines: TranscriberRuntime['engines']): Plan[] {
   return PLANS.filter((plan) => !engines[plan].absence?.());
+}
+
+/** The model of the plan's engine that the rule chooses for a job. */
+function servingJob({ engine, semaphore }: LimitedEngine, { language, options }: ClaimedJob): LimitedEngine {
+  const translateTo = options.translate_to ?? null;
+  return { engine: engine.serving?.({ language, translateTo }) ?? engine, semaphore };
 }
 
 /** Limits each engine to its slots, with one semaphore where both plans share an engine. */

@@ -35,7 +35,10 @@ export async function pull(
 
 function byName(model: Model): string {
   const setting = model.family === 'streaming' ? 'ENGINE_LIVE_PRO' : isSpeechModel(model) ? 'ENGINE_PRO' : null;
-  return setting === null ? '' : `, where it is the best; ${setting}=sherpa-onnx:${model.name} chooses it by name`;
+  if (setting === null) return '';
+  const uses =
+    setting === 'ENGINE_PRO' ? 'for the languages that no model above it in the list knows' : 'where it is the best';
+  return `, ${uses}; ${setting}=sherpa-onnx:${model.name} chooses it by name`;
 }
 
 /** Removes a pulled model. @throws ModelError */
@@ -67,6 +70,10 @@ export async function list(
     '\n* pulled   WER: mean of eight English sets (Open ASR Leaderboard), † LibriSpeech test-clean (model card),\n',
   );
   screen.write('           ? not checked by us; all of full precision, while these are int8\n');
+  screen.write(
+    'Of the pulled models, the first that knows the language of a request transcribes it; without a language,\n',
+  );
+  screen.write('the first that knows several.\n');
   if (others.length > 0) screen.write(`Put there by hand: ${others.join(', ')}\n`);
 }
 
