@@ -2,7 +2,7 @@ import type { Sql } from '../db/database.ts';
 import { SHARD_COUNT, shardOf } from '../rules/shard.ts';
 import type { Account } from './account.ts';
 
-/** An account and its balance, in units (see rules/price.ts): `amount` can be spent, `held` is set aside for jobs. */
+/** An account and its balance, in units (rules/jobs/price.ts): `amount` can be spent, `held` is kept for jobs. */
 export type AccountRow = Account & { amount: number; held: number; createdAt: Date; suspendedAt: Date | null };
 
 const ACCOUNT_COLUMNS =

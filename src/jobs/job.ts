@@ -18,7 +18,7 @@ export type JobErrorType = (typeof JOB_ERROR_TYPES)[number];
 
 /**
  * The columns of a job by when they are written first. What is inserted, selected and typed follows from this table.
- * Durations in ms, money in units (see rules/price.ts).
+ * Durations in ms, money in units (see rules/jobs/price.ts).
  */
 export const JOB_TABLE = {
   /** By the request: what it is about, and who sent it. */

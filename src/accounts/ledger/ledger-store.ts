@@ -120,7 +120,7 @@ export function settlementValues({ account, jobId, heldUnits, costUnits }: JobHo
 /**
  * Moves more of a job's cost from `amount` to `held`, as more of its audio is decoded. Concurrent holds lock the
  * account's row one after the other and never overdraw it.
- * @param units  whole units (rules/price.ts), 0 or more
+ * @param units  whole units (rules/jobs/price.ts), 0 or more
  * @param now    null for the database's clock
  */
 export async function holdForJob(

@@ -55,7 +55,7 @@ export function usageValues(ended: Omit<JobHead, 'completedAt'>, rate: number) {
 export const USAGE_GROUPS = ['plan', 'model', 'key'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-/** The figures of one bucket, or of one group in it. Lengths in ms, money in units (rules/price.ts). */
+/** The figures of one bucket, or of one group in it. Lengths in ms, money in units (rules/jobs/price.ts). */
 export type UsageRow = {
   startsAt: Date;
   /** The plan, model or key; '' for jobs that ended before a model was chosen. Null without groups. */
