@@ -7,6 +7,7 @@ import { ROOT } from '../platform/installation.ts';
 import { makeCertificates } from './certificates.ts';
 import { demoPort } from './port.ts';
 import { type DemoReceiver, startReceiver } from './receiver.ts';
+import { readRequest, type TimedWord, timedLines, USAGE } from './request.ts';
 import { type DemoService, startService } from './service.ts';
 
 // The demo is a separate program that starts the service, so it reads its own settings.
@@ -19,21 +20,33 @@ const NO_MODEL = 'No model yet';
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 
 /** Starts the service, transcribes a file and prints the verified webhook; the service then runs until Ctrl-C. */
-async function main(file: string): Promise<void> {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}. Usage: npm run demo -- my.mp3`);
+async function main(args: string[]): Promise<void> {
+  const { file: wanted, language } = readRequest(args);
+  const file = path.resolve(wanted ?? SAMPLE);
+  if (!existsSync(file)) throw new Error(`There is no file ${file}. ${USAGE}`);
   const port = await demoPort(process.env['PORT']);
   mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
+  if (language !== null) await getModel(language);
   const certificates = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
   const receiver = await startReceiver({ key: certificates.key, cert: certificates.cert });
   const service = await startDemoService(port, receiver, certificates.ca);
 
   const account = (await continueAccount(service, receiver)) ?? (await makeAccount(service, receiver));
-  const jobId = await transcribe(service, account.key, file);
+  const jobId = await transcribe(service, account.key, { file, language });
   await showDelivery(receiver, account.secret, jobId);
+  if (language !== null) await showWords(service, account.key, jobId);
   showWhatNext(service, account);
 
   await service.ended;
   await receiver.close();
+}
+
+/** Where no setting names the engine, which then has its own languages. */
+async function getModel(language: string): Promise<void> {
+  const { enginePro, hubUrl } = readConfig();
+  if (enginePro !== null) return;
+  const { getModelFor } = await import('./get-model.ts');
+  await getModelFor(language, { dataDir: DATA_DIR, hubUrl });
 }
 
 /** The command that works on the data of the demo. */
@@ -105,12 +118,19 @@ async function makeAccount(service: DemoService, receiver: DemoReceiver): Promis
   return account;
 }
 
-async function transcribe(service: DemoService, key: string, file: string): Promise<string> {
+async function transcribe(
+  service: DemoService,
+  key: string,
+  { file, language }: { file: string; language: string | null },
+): Promise<string> {
   const form = new FormData();
   form.append('async', 'true');
   form.append('metadata', METADATA);
   form.append('file', new Blob([readFileSync(file)]), path.basename(file));
-  say(`POST /v1/transcribe  file=${path.basename(file)} async=true metadata=${METADATA}`);
+  if (language !== null)
+    for (const [name, value] of Object.entries({ language, timestamps: 'word' })) form.append(name, value);
+  const spoken = language === null ? '' : `language=${language} timestamps=word `;
+  say(`POST /v1/transcribe  file=${path.basename(file)} async=true ${spoken}metadata=${METADATA}`);
   const answer = await fetch(`${service.baseUrl}/v1/transcribe`, {
     method: 'POST',
     headers: { 'x-api-key': key },
@@ -168,6 +188,17 @@ async function showDelivery(receiver: DemoReceiver, secret: string, jobId: strin
   console.log(`\n    ${job.text ?? job.error?.message}\n`);
 }
 
+/** The words of the job with the seconds at which they begin. */
+async function showWords(service: DemoService, key: string, id: string): Promise<void> {
+  const answer = await fetch(`${service.baseUrl}/v1/jobs/${id}`, { headers: { 'x-api-key': key } });
+  const { segments } = (await answer.json()) as { segments: { words?: TimedWord[] }[] | null };
+  const words = (segments ?? []).flatMap((segment) => segment.words ?? []);
+  if (words.length === 0) return;
+  say('The words, with the seconds at which they begin:');
+  for (const line of timedLines(words)) console.log(`    ${line}`);
+  console.log();
+}
+
 type DemoAccount = { id: string; key: string; webhookId: string; secret: string };
 
 type DeliveredJob = { text: string | null; model: string | null; error: { message: string } | null };
@@ -217,7 +248,7 @@ function say(text: string): void {
   console.log(`• ${text}`);
 }
 
-main(path.resolve(process.argv[2] ?? SAMPLE)).then(
+main(process.argv.slice(2)).then(
   () => process.exit(0),
   (error: Error) => {
     console.error(error.message);

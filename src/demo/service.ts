@@ -15,7 +15,8 @@ const { nodeFor } = load(
   path.join(ROOT, 'bin/prepare/snapshot/packages.js'),
 ) as typeof import('../../bin/prepare/snapshot/packages.js');
 
-const READY_WAIT_MS = 60_000;
+// The first start with whisper-base takes half a minute of processor time, in which its longest piece is found out.
+const READY_WAIT_MS = 180_000;
 const READY_POLL_MS = 25;
 /** A start that takes longer says what it waits for. */
 const QUIET_START_MS = 3_000;

@@ -2,7 +2,7 @@ import { modelLanguage } from '../rules/jobs/language.ts';
 import { findModel } from './catalogue.ts';
 
 /** Knows the most languages of the models that need no hub. */
-const EVERY_LANGUAGE = 'whisper-base';
+export const EVERY_LANGUAGE = 'whisper-base';
 
 /**
  * What the operator types to add a language that a plan's engine does not know, as a sentence; null where no model of
