@@ -131,13 +131,17 @@ function benchPrograms(given) {
   const firstOption = given.findIndex((argument) => argument.startsWith('-'));
   const names = firstOption < 0 ? given : given.slice(0, firstOption);
   const options = given.slice(names.length);
-  const files = require('node:fs').readdirSync(path.join(ROOT, 'bench'));
-  const known = files.filter((file) => file.endsWith('.bench.ts')).map((file) => file.slice(0, -'.bench.ts'.length));
-  if (['wer', 'price'].includes(names[0])) return [[`bench/${names[0]}.bench.ts`, ...given.slice(1)]];
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown) throw new Error(`There is no benchmark ${unknown}; there are: ${known.join(', ')}`);
-  const wanted = names.length > 0 ? names : known.filter((name) => name !== 'soak');
-  return wanted.map((name) => [`bench/${name}.bench.ts`, ...options]);
+  const files = require('node:fs').readdirSync(path.join(ROOT, 'bench'), { recursive: true }).sort();
+  const known = new Map(
+    files
+      .filter((file) => file.endsWith('.bench.ts'))
+      .map((file) => [path.basename(file, '.bench.ts'), path.join('bench', file)]),
+  );
+  if (['wer', 'price'].includes(names[0])) return [[known.get(names[0]), ...given.slice(1)]];
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown) throw new Error(`There is no benchmark ${unknown}; there are: ${[...known.keys()].join(', ')}`);
+  const wanted = names.length > 0 ? names : [...known.keys()].filter((name) => name !== 'soak');
+  return wanted.map((name) => [known.get(name), ...options]);
 }
 
 module.exports = { main, commandAsTyped };

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventIdOfJob } from '../../src/rules/ids.ts';
 import { LiveClient } from '../../test/fixtures/live-client.ts';
 import type { ServiceAccount, TestService } from '../../test/fixtures/service.ts';
+import type { Arrival } from '../delivery/watching-receiver.ts';
 import { nowMs } from '../figures.ts';
-import type { Arrival } from '../watching-receiver.ts';
 
 export type Client = ServiceAccount & { webhookIds: string[] };
 

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { countWordErrors, type WordErrors, wordErrorRate } from '../../bench/word-errors.ts';
+import { countWordErrors, type WordErrors, wordErrorRate } from '../../bench/speech/word-errors.ts';
 import { openSherpa } from '../../src/engines/sherpa/sherpa.ts';
 import { openVoiceDetector } from '../../src/engines/vad/vad.ts';
 import { ROOT } from '../../src/platform/installation.ts';
