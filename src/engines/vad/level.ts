@@ -42,8 +42,8 @@ function blockGains(piece: Pcm): number[] {
   });
 }
 
-/** At least 1. */
-function peakOf(piece: Pcm, from: number, to: number): number {
+/** The largest amplitude of some samples, at least 1. */
+export function peakOf(piece: Pcm, from: number, to: number): number {
   let most = 1;
   for (let at = from; at < to; at += 1) most = Math.max(most, Math.abs(piece[at]!));
   return most;
