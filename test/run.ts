@@ -31,8 +31,8 @@ const REPORTER = path.join(import.meta.dirname, 'reporter.ts');
  */
 const IN_BATCHES = '{src,sdk,cli,console,bench}/**';
 const FILES_OF_A_BATCH = 16;
-/** Files that measure the memory of their process. */
-const ALONE = ['src/audio/upload/upload.test.ts', 'src/models/pull/pull.test.ts'];
+/** Files that measure the memory of their process, or that need or change what is loaded in it. */
+const ALONE = ['src/{audio/upload/upload,models/pull/pull,http/server/validators,jobs/job}.test.ts'];
 // Several times what the slowest file takes. A file that hangs is ended with its name, and the run continues.
 const STUCK_AFTER_MS = 1_200_000;
 

@@ -41,7 +41,7 @@ test('an error of the decoder ends the encoding, and is what is thrown', async (
   await assert.rejects(Array.fromAsync(encodeOpus(damaged(), options())), AudioError);
 });
 
-test('who hangs up ends the encoding and the decoding', { timeout: 60_000 }, async () => {
+test('who hangs up ends the encoding and the decoding', async () => {
   const hangUp = new AbortController();
   const isOver = Promise.withResolvers<void>();
   async function* endless(): AsyncGenerator<Pcm> {

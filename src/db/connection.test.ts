@@ -5,8 +5,8 @@ import path from 'node:path';
 import test, { after, before } from 'node:test';
 import pg from 'pg';
 import { type OutsideDatabase, startOutside } from '../../test/fixtures/database/outside-postgres.ts';
+import { until } from '../../test/fixtures/until.ts';
 import { type CertificateAuthority, makeAuthority } from '../demo/certificates.ts';
-import { systemClock } from '../platform/clock.ts';
 import { openLog } from '../platform/log.ts';
 import { prepareOutside } from '../processes/outside-database.ts';
 import { cancelStatement } from './cancel.ts';
@@ -189,11 +189,10 @@ async function onServer({ url }: OutsideDatabase, rule: string, work: () => Prom
   const use = async (text: string) => {
     fs.writeFileSync(file, text);
     const { rows } = await admin.query('select pg_conf_load_time() as at, pg_reload_conf()');
-    for (;;) {
+    await until('the new settings', async () => {
       const { rows: now } = await admin.query('select pg_conf_load_time() > $1 as "isNew"', [rows[0].at]);
-      if (now[0].isNew) break;
-      await systemClock.sleep(5, new AbortController().signal);
-    }
+      return now[0].isNew;
+    });
   };
   await use(`${rule}\n`);
   try {

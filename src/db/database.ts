@@ -52,10 +52,15 @@ export type TransactionOptions = {
   withoutTimeouts?: boolean;
 };
 
+/** How long a connection may take, and a statement: first the server gives up, then the client. */
+export type Timeouts = { connectMs: number; statementMs: number; queryMs: number };
+
 export type DatabaseOptions = {
   maxConnections: number;
   /** An idle connection is closed after this time. */
   idleTimeoutMs?: number;
+  /** In place of the service's own: tests wait longer, since their machine may be busy. */
+  timeouts?: Timeouts;
   /**
    * PostgreSQL itself, for LISTEN. If it differs from `url`, `url` is treated as a pooler that pools by transaction:
    * settings are made per transaction only, and no statement is prepared by name.
@@ -72,7 +77,11 @@ export type DatabaseOptions = {
   onConnectionLost?: (cause: Error) => void;
 };
 
-const CONNECT_TIMEOUT_MS = 3_000;
+const TIMEOUTS: Timeouts = {
+  connectMs: 3_000,
+  statementMs: BOUNDS.statementTimeoutMs,
+  queryMs: BOUNDS.queryTimeoutMs,
+};
 // The client's timer cannot be disabled for one statement: this is its greatest value, 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const IDLE_TIMEOUT_MS = 10_000;
@@ -93,7 +102,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     !isPooled && options.maxConnections >= FEWEST_TO_PIPELINE ? openPipelined(url, options, idleTimeoutMs) : null;
   const pool = new pg.Pool({
     Client: DatabaseClient,
-    ...connectionConfig(url),
+    ...connectionConfig(url, options),
     max: options.maxConnections - (pipelined ? MAX_PIPELINED : 0),
     idleTimeoutMillis: idleTimeoutMs,
     // A pooler rejects settings among the connection parameters, so they are made after connecting.
@@ -107,7 +116,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   // Without a listener, a connection that breaks before it is handed over would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listener = new Listener({
-    config: connectionConfig(directUrl),
+    config: connectionConfig(directUrl, options),
     setUp: (client) => setUp(client, options),
   });
   const sql = isPooled
@@ -129,10 +138,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   };
 }
 
-function connectionConfig(connectionString: string): pg.ClientConfig {
+function connectionConfig(connectionString: string, { timeouts = TIMEOUTS }: DatabaseOptions): pg.ClientConfig {
   return connectionOptions(connectionString, {
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: BOUNDS.queryTimeoutMs,
+    connectionTimeoutMillis: timeouts.connectMs,
+    query_timeout: timeouts.queryMs,
     keepAlive: true,
     // TCP keep-alive ends the wait for a peer that is gone.
     keepAliveInitialDelayMillis: 10_000,
@@ -144,7 +153,7 @@ function openPipelined(url: string, options: DatabaseOptions, idleTimeoutMs: num
     max: MAX_PIPELINED,
     idleTimeoutMs,
     async connect(onEnd) {
-      const client = new DatabaseClient({ ...connectionConfig(url), pipeline: true });
+      const client = new DatabaseClient({ ...connectionConfig(url, options), pipeline: true });
       client.on('error', (cause) => options.onConnectionLost?.(cause)).on('end', onEnd);
       try {
         await client.connect();
@@ -158,9 +167,9 @@ function openPipelined(url: string, options: DatabaseOptions, idleTimeoutMs: num
   });
 }
 
-async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise<void> {
+async function setUp(client: pg.Client, { plansOnce, timeouts = TIMEOUTS }: DatabaseOptions): Promise<void> {
   const settings = [
-    `set statement_timeout = ${BOUNDS.statementTimeoutMs}`,
+    `set statement_timeout = ${timeouts.statementMs}`,
     `set idle_in_transaction_session_timeout = ${BOUNDS.idleInTransactionMs}`,
     // Compiling takes 100 ms, each time; the longest statement takes 20. The plan's costs would ask for it.
     'set jit = off',

@@ -21,6 +21,7 @@ const READY_POLL_MS = 25;
 /** A start that takes longer says what it waits for. */
 const QUIET_START_MS = 3_000;
 const STOP_WAIT_MS = 15_000;
+const STOP_POLL_MS = 250;
 // Linux assigns ports from 32768 on, macOS and Windows from 49152 on. `fetch` refuses 10080.
 const FIRST_PORT = 11_000;
 const NUMBER_OF_PORTS = 21_000;
@@ -45,6 +46,13 @@ type StartOptions = {
   onWaiting?: (reasons: string) => void;
   /** Whether a service with these reasons of /readyz is ready all the same. */
   isReady?: (reasons: string[]) => boolean;
+  /** Begins to count the time that a start and a stop take, in ms. Tests count what the machine has for them. */
+  stopwatch?: () => () => number;
+};
+
+const wallTime = () => {
+  const startedAtMs = performance.now();
+  return () => performance.now() - startedAtMs;
 };
 
 /**
@@ -53,6 +61,7 @@ type StartOptions = {
  * @throws Error  with the last lines of that log when it ends early or does not become ready
  */
 export async function startService(options: StartOptions): Promise<DemoService> {
+  const { stopwatch = wallTime } = options;
   const logFile = path.join(options.dataDir, 'service.log');
   const log = openSync(logFile, 'a');
   const bundle = prepareBundle(ROOT);
@@ -77,11 +86,14 @@ export async function startService(options: StartOptions): Promise<DemoService> 
     baseUrl,
     adminToken: '',
     ended,
-    stop: () => stop(child, ended),
+    stop: () => stop(child, ended, stopwatch()),
   };
   passSignals(child);
 
-  const outcome = await Promise.race([untilReady(baseUrl, child, options), ended.then(() => 'ended' as const)]);
+  const outcome = await Promise.race([
+    untilReady(baseUrl, child, { ...options, stopwatch }),
+    ended.then(() => 'ended' as const),
+  ]);
   if (outcome !== 'ready') {
     await service.stop();
     throw new Error(`The service did not become ready (${outcome}). The end of ${logFile}:\n${lastLines(logFile)}`);
@@ -93,17 +105,17 @@ export async function startService(options: StartOptions): Promise<DemoService> 
 async function untilReady(
   baseUrl: string,
   child: ChildProcess,
-  { onWaiting, isReady }: Pick<StartOptions, 'onWaiting' | 'isReady'>,
+  { onWaiting, isReady, stopwatch }: Pick<StartOptions, 'onWaiting' | 'isReady'> & { stopwatch: () => () => number },
 ): Promise<'ready' | string> {
-  const startedAtMs = Date.now();
+  const elapsedMs = stopwatch();
   let [last, shown] = ['no answer', ''];
-  while (Date.now() < startedAtMs + READY_WAIT_MS && child.exitCode === null && child.signalCode === null) {
+  while (elapsedMs() < READY_WAIT_MS && child.exitCode === null && child.signalCode === null) {
     const answer = await fetch(`${baseUrl}/readyz`).catch(() => null);
     if (answer?.ok) return 'ready';
     const reasons = answer ? reasonsIn(await answer.text()) : [last];
     if (answer && isReady?.(reasons)) return 'ready';
     last = reasons.join(' ');
-    if (last !== shown && Date.now() > startedAtMs + QUIET_START_MS) onWaiting?.((shown = last));
+    if (last !== shown && elapsedMs() > QUIET_START_MS) onWaiting?.((shown = last));
     await delay(READY_POLL_MS);
   }
   return last;
@@ -124,10 +136,12 @@ function passSignals(child: ChildProcess): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGTERM'));
 }
 
-async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
+async function stop(child: ChildProcess, ended: Promise<void>, elapsedMs: () => number): Promise<void> {
   child.kill('SIGTERM');
-  const tooLate = delay(STOP_WAIT_MS, undefined, { ref: false }).then(() => child.kill('SIGKILL'));
-  await Promise.race([ended, tooLate]);
+  while (child.exitCode === null && child.signalCode === null) {
+    if (elapsedMs() > STOP_WAIT_MS) child.kill('SIGKILL');
+    await Promise.race([ended, delay(STOP_POLL_MS, undefined, { ref: false })]);
+  }
 }
 
 function lastLines(file: string): string {

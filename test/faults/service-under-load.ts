@@ -5,6 +5,7 @@ import { serviceUrl } from '../../src/db/embedded/role.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/server.ts';
 import { type DemoService, freePort, startService } from '../../src/demo/service.ts';
 import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
+import { machineTime } from '../fixtures/machine-time.ts';
 import { descendantsOf, isAlive, type ProcessEntry } from '../fixtures/processes/process-list.ts';
 import { COMPILED, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -58,7 +59,7 @@ export async function openServiceUnderLoad(
   // Every start adds listeners that forward signals to its service.
   process.setMaxListeners(0);
   const settings = { ...settingsFor(receiver, dataDir), ...(outside && { DATABASE_URL: outside.url() }), ...env };
-  const open = () => startService({ dataDir, port, env: settings });
+  const open = () => startService({ dataDir, port, env: settings, stopwatch: machineTime });
   let service: DemoService = await open();
   const nodes: DemoService[] = [];
 
@@ -106,7 +107,12 @@ export async function openServiceUnderLoad(
     },
     logText: () => readFileSync(path.join(dataDir, 'service.log'), 'utf8'),
     async addNode(roles, files = dataDir) {
-      const node = await startService({ dataDir: files, port: await freePort(), env: { ...settings, ROLES: roles } });
+      const node = await startService({
+        dataDir: files,
+        port: await freePort(),
+        env: { ...settings, ROLES: roles },
+        stopwatch: machineTime,
+      });
       nodes.push(node);
       return node;
     },

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { openDatabase } from '../../src/db/database.ts';
 import { type DemoService, freePort, startService } from '../../src/demo/service.ts';
 import { isOfKind, isReady, openOutside, settingsFor, type Victim } from '../faults/service-under-load.ts';
+import { machineTime } from '../fixtures/machine-time.ts';
 import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
 import { openSpeechServer, type SpeechServer } from '../fixtures/servers/speech-server.ts';
 import { temporaryFolder } from '../fixtures/service.ts';
@@ -114,7 +115,7 @@ async function openNode(
   symlinkSync(audioDir, path.join(dataDir, 'audio'));
   writeFileSync(path.join(dataDir, 'admin-token'), ADMIN_TOKEN);
   const port = await freePort();
-  let service: DemoService = await startService({ dataDir, port, env });
+  let service: DemoService = await startService({ dataDir, port, env, stopwatch: machineTime });
   return {
     baseUrl: service.baseUrl,
     pids(role = 'everything') {
@@ -123,7 +124,7 @@ async function openNode(
       return below.filter((entry) => isOfKind(entry, role)).map(({ pid }) => pid);
     },
     async heal() {
-      const start = () => startService({ dataDir, port, env }).catch(() => null);
+      const start = () => startService({ dataDir, port, env, stopwatch: machineTime }).catch(() => null);
       // On a busy machine a start may take longer than is waited for.
       if (!isAlive(service.pid)) service = await until('a start of the service', start, READY_MS);
       await until('readiness', () => isReady(service.baseUrl), READY_MS);

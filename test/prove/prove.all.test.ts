@@ -7,10 +7,7 @@ import { serviceProgram } from '../fixtures/service.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import { problemsOf, prove } from './prove.ts';
 
-// A run waits for states, not for times; on a busy machine they come late.
-const RUN_TIMEOUT_MS = 900_000;
-
-test('two nodes keep every promise under every fault', { timeout: RUN_TIMEOUT_MS }, async () => {
+test('two nodes keep every promise under every fault', async () => {
   const run = await prove({ seed: 5 });
 
   assert.deepEqual(problemsOf(run), []);
@@ -18,7 +15,7 @@ test('two nodes keep every promise under every fault', { timeout: RUN_TIMEOUT_MS
   assert.equal(run.rows.length, 9);
 });
 
-test('promises that planted bugs break are refused', { timeout: RUN_TIMEOUT_MS }, async () => {
+test('promises that planted bugs break are refused', async () => {
   const env = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('plant.ts', import.meta.url))}` };
   const only = PLANTED_BUGS.map(({ promise }) => promise);
 

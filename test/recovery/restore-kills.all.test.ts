@@ -50,9 +50,7 @@ after(() => original[Symbol.asyncDispose]());
 // Shares of the file that the restore has been given when it is killed: before its header, in its rows, in its audio,
 // and before its end.
 for (const share of [0, 0.1, 0.5, 0.999]) {
-  test(`a restore that is killed after ${share * 100} % of the backup is refused by the service, and done by the next restore`, {
-    timeout: 240_000,
-  }, async () => {
+  test(`a restore that is killed after ${share * 100} % of the backup is refused by the service, and done by the next restore`, async () => {
     await using database = await openEmptyDatabase();
     const outside = { DATA_DIR: path.join(temporaryFolder(), 'data'), DATABASE_URL: database.url };
     const embedded = { DATA_DIR: path.join(temporaryFolder(), 'data') };
@@ -91,9 +89,7 @@ test('two restores into one folder do not take each other over', async () => {
   await requireWhole(env);
 });
 
-test('a restore that was killed when all was loaded is finished by the next one, or by the service', {
-  timeout: 120_000,
-}, async () => {
+test('a restore that was killed when all was loaded is finished by the next one, or by the service', async () => {
   await using database = await openEmptyDatabase();
   const env = { DATA_DIR: path.join(temporaryFolder(), 'data'), DATABASE_URL: database.url };
   assert.equal((await run(['restore', backup], env)).code, 0);

@@ -13,10 +13,7 @@ const run = promisify(execFile);
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is missing. Type: apt-get install curl';
 const page = readFileSync(path.join(ROOT, 'docs/restore.md'), 'utf8');
 
-test('the nine commands of the page bring a service back from its last backup', {
-  skip,
-  timeout: 180_000,
-}, async () => {
+test('the nine commands of the page bring a service back from its last backup', { skip }, async () => {
   const root = temporaryFolder();
   const port = await freePort();
   const dataDir = path.join(root, 'var/lib/verbatim');

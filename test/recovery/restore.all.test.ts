@@ -24,9 +24,7 @@ type Json = any;
 const SECRETS_KEY = Buffer.alloc(32, 3).toString('base64');
 const WORDS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
-test('a backup under load, restored into another kind of database, has all that was acknowledged, and repeats no event', {
-  timeout: 240_000,
-}, async () => {
+test('a backup under load, restored into another kind of database, has all that was acknowledged, and repeats no event', async () => {
   await using receiver = await openReceiver();
   const original = await start(receiver, temporaryFolder(), { SECRETS_KEY });
   const { key } = await original.account();
@@ -77,7 +75,7 @@ test('a backup under load, restored into another kind of database, has all that 
   await original[Symbol.asyncDispose]();
 });
 
-test('a backup is restored into an empty folder only, whole or not at all', { timeout: 120_000 }, async () => {
+test('a backup is restored into an empty folder only, whole or not at all', async () => {
   await using database = await openEmptyDatabase();
   await migrate(database);
   const folder = temporaryFolder();

@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../src/demo/service.ts';
+import { until } from '../fixtures/until.ts';
 
 export type Registry = {
   /** The environment of npm and npx: this registry, and folders of its own for their cache. */
   env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 };
-
-const POLL_MS = 50;
 
 /**
  * A registry of npm packages on this machine, to which everybody may publish below @verbatim. Other packages come from
@@ -78,8 +77,8 @@ function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 async function untilAnswered(url: string, child: ChildProcess): Promise<void> {
-  while (!(await fetch(url).catch(() => null))?.ok) {
+  await until('verdaccio', async () => {
     if (child.exitCode !== null) throw new Error(`verdaccio ended with code ${child.exitCode}.`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+    return (await fetch(url).catch(() => null))?.ok;
+  });
 }

@@ -252,7 +252,7 @@ const NAMES: { what: string; sent: string; kept: string | null }[] = [
   { what: 'options of a program', sent: '-i -y', kept: '-i -y' },
 ];
 
-test('hostile media', { timeout: 180_000 }, async (t) => {
+test('hostile media', async (t) => {
   await using folder = await openTestFolder();
   await using web = await countConnections();
   const temporary = path.join(folder.path, 'temporary');

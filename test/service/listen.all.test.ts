@@ -11,6 +11,7 @@ import { type DemoService, freePort, startService } from '../../src/demo/service
 import { makeId } from '../../src/platform/clock.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/database/test-database.ts';
+import { machineTime } from '../fixtures/machine-time.ts';
 import { temporaryFolder } from '../fixtures/service.ts';
 import { makeStreamAccount } from '../fixtures/stream.ts';
 import { until } from '../fixtures/until.ts';
@@ -30,7 +31,7 @@ const emitted = new Map<string, string>();
 
 const start = async () => {
   const env = { DATABASE_URL: db.url, ROLES: 'api,deliverer', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1/32:9' };
-  service = await startService({ dataDir: folder, port, env });
+  service = await startService({ dataDir: folder, port, env, stopwatch: machineTime });
 };
 
 before(async () => {
@@ -249,9 +250,7 @@ test('what cannot be done ends with its exit code', async () => {
   assert.equal(await codeOf('listen --tui'), 2);
 });
 
-test('nothing is lost when the service and the program are killed and started again', {
-  timeout: 170_000,
-}, async (t) => {
+test('nothing is lost when the service and the program are killed and started again', async (t) => {
   await using target = await openTarget();
   account = await makeStreamAccount(db);
   emitted.clear();

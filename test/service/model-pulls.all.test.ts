@@ -20,7 +20,7 @@ class StalledHub extends TestHub {
   override readonly revision = source.revision;
 }
 
-test('the operator pulls a model, follows it and cancels it', { timeout: 170_000 }, async () => {
+test('the operator pulls a model, follows it and cancels it', async () => {
   const files = model.files.map(({ path }) => ({ path, bytes: Buffer.alloc(2 * ANSWERED_BYTES), isLarge: false }));
   await using hub = new StalledHub(files);
   for (const file of model.files) hub.listedSizes.set(file.path, file.sizeBytes);

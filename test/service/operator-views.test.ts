@@ -13,7 +13,7 @@ const SETTINGS = {
   WEBHOOK_PROXY_URL: `http://user:${SECRET}@127.0.0.1:1`,
 };
 
-test('what operators read, and portal links, on a running service', { timeout: 170_000 }, async (t) => {
+test('what operators read, and portal links, on a running service', async (t) => {
   await using service = await openService(SETTINGS);
   const [one, two] = [await service.account(), await service.account()];
 

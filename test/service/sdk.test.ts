@@ -32,7 +32,7 @@ const LEFT_OUT = [
   'POST /v1/realtime/client_secrets',
 ];
 
-test('the client of the SDK, on a running service', { timeout: 170_000 }, async (t) => {
+test('the client of the SDK, on a running service', async (t) => {
   await using receiver = await openReceiver();
   await using audio = await openAudioServer((request, response, index) => {
     if (request.path === '/a.wav') serveFile(toneWav(TEXT))(request, response, index);

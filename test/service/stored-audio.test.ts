@@ -16,7 +16,7 @@ const SETTINGS = {
   RATE_LIMIT_TRANSCRIBE: 'off',
 };
 
-test('the stored audio of jobs, on a running service', { timeout: 170_000 }, async (t) => {
+test('the stored audio of jobs, on a running service', async (t) => {
   await using service = await openService(SETTINGS);
   const account = await service.account({ credits: 10 });
   const other = await service.account();

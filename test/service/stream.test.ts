@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
+import { machineTime } from '../fixtures/machine-time.ts';
 import { openService, type ServiceAccount, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { framesOf, type StreamFrame } from '../fixtures/stream.ts';
 import { until } from '../fixtures/until.ts';
@@ -61,7 +62,7 @@ async function submit(service: TestService, { key }: ServiceAccount): Promise<st
   return ((await answer.json()) as { id: string }).id;
 }
 
-test('the stream of an account, on a running service', { timeout: 170_000 }, async (t) => {
+test('the stream of an account, on a running service', async (t) => {
   await using receiver = await openReceiver();
   const dataDir = temporaryFolder();
   const caFile = path.join(dataDir, 'receiver-ca.pem');
@@ -207,10 +208,10 @@ test('the stream of an account, on a running service', { timeout: 170_000 }, asy
     const made = (await ask(service, account.key, 'POST', '/v1/keys', {})).json;
     const stream = await follow(service, made.key);
     await stream.find('hello', ({ event }) => event === 'hello');
-    const revokedAt = performance.now();
+    const elapsedMs = machineTime();
     await ask(service, account.key, 'DELETE', `/v1/keys/${made.id}`);
     await stream.ended;
-    const tookMs = performance.now() - revokedAt;
+    const tookMs = elapsedMs();
 
     assert.ok(tookMs < 2_000, `${tookMs} ms`);
     assert.deepEqual(stream.frames.at(-1), { event: 'bye', id: null, data: { reason: 'key_ended' } });

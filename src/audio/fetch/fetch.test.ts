@@ -10,6 +10,8 @@ import { type FetcherOptions, type FetchRequest, FileFetcher } from './fetch.ts'
 import { FetchError } from './fetch-error.ts';
 
 const TIMES = { connectMs: 1_000, headersMs: 500, stallMs: 300 };
+// For a busy machine.
+const PATIENT = { connectMs: 60_000, headersMs: 60_000, stallMs: 1_500 };
 const FILE = Buffer.from('these bytes are the file');
 const never = () => new AbortController().signal;
 const once = async () => false;
@@ -268,7 +270,7 @@ test('time in which the reader is slow does not count as a stall, and nothing is
     };
     pour();
   });
-  const { fetcher } = fetcherFor([server.port]);
+  const { fetcher } = fetcherFor([server.port], { times: PATIENT });
   using file = await fetcher.open({
     url: `${server.origin}/a`,
     headers: {},
@@ -282,7 +284,7 @@ test('time in which the reader is slow does not count as a stall, and nothing is
     readBytes += chunk.length;
     if (!isFirst) continue;
     isFirst = false;
-    await new Promise((resolve) => setTimeout(resolve, 2 * TIMES.stallMs));
+    await new Promise((resolve) => setTimeout(resolve, 2 * PATIENT.stallMs));
     assert.ok(sentBytes < 24 * 2 ** 20, `${sentBytes} bytes were sent while one chunk was read`);
   }
 

@@ -7,7 +7,6 @@ import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { openHeaderProbe } from './header-probe.ts';
 
 const SPEECH = toneSpeech('a few words');
-const HOSTILE = new URL('../../../test/fixtures/audio/hostile-probe-thread.ts', import.meta.url);
 const SECONDS = SPEECH.length / 16_000;
 const video = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=5', '-map', '0:a', '-map', '1:v'];
 
@@ -72,20 +71,6 @@ test('other files are left to ffprobe', async (t) => {
     });
 });
 
-test('files that wait behind one that hangs are read', async () => {
-  await using folder = await openTestFolder();
-  const probe = openHeaderProbe({ module: HOSTILE });
-  const names = ['fine', 'spin', 'a', 'b', 'throw', 'c'];
-  const paths = await Promise.all(names.map((name) => folder.write(name, 'x')));
-
-  const headers = await Promise.all(paths.map((path) => probe({ path })));
-
-  assert.deepEqual(
-    headers.map((header) => header?.seconds ?? null),
-    [1, null, 1, 1, null, 1],
-  );
-});
-
 test('what the parser says about a file does not reach the output of the process', async () => {
   await using folder = await openTestFolder();
   const [file, program] = [await folder.encode('a.m4a', SPEECH), await folder.write('program.mjs', PROGRAM)];
@@ -102,18 +87,6 @@ const PROGRAM = `import { openHeaderProbe } from ${JSON.stringify(new URL('./hea
   await probe({ path: process.argv[2] });
   // What a thread prints comes with the messages after it.
   console.log((await probe({ path: process.argv[2] })).format);`;
-
-test('a file that hangs or crashes the thread is left to ffprobe, and the next file is read', async (t) => {
-  await using folder = await openTestFolder();
-  const probe = openHeaderProbe({ module: HOSTILE });
-
-  for (const name of ['spin', 'fill', 'throw']) {
-    await t.test(name, async () => {
-      assert.equal(await probe({ path: await folder.write(name, 'x') }), null);
-      assert.equal((await probe({ path: await folder.write('fine', 'x') }))?.seconds, 1);
-    });
-  }
-});
 
 test('where no thread can be started, files are left to ffprobe', async () => {
   // Node throws for this address as it does when the system has no thread left.

@@ -5,6 +5,7 @@ import { channelsWav, openTestFolder, type TestFolder } from '../../../test/fixt
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { FileStart } from '../file-start.ts';
 import { probeAudio, probeStart } from './probe.ts';
 
@@ -79,7 +80,8 @@ test('a small file is not probed by its headers when a track is chosen', async (
   const start = new FileStart();
   start.update(await readFile(await folder.encode('a.flac', SPEECH)));
 
-  assert.equal((await probeStart(start, options))?.kind, 'audio');
+  // A busy machine may leave the file to ffprobe, which is not asked here.
+  await until('the headers', async () => (await probeStart(start, options))?.kind === 'audio');
   assert.equal(await probeStart(start, { ...options, track: 0 }), null);
 });
 

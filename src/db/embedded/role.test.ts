@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import pg from 'pg';
+import { until } from '../../../test/fixtures/until.ts';
 import { openDatabase } from '../database.ts';
 import { migrate } from '../schema/migrate.ts';
 import { readMigrations } from '../schema/migrations.ts';
@@ -115,7 +116,7 @@ async function makeClusterOfReleaseBefore(dir: string): Promise<void> {
     `unix_socket_directories=${dir}`,
   ]);
   const url = `postgres://verbatim@localhost/postgres?host=${encodeURIComponent(dir)}`;
-  while (!(await query(url, 'select 1').catch(() => null))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('PostgreSQL to answer', () => query(url, 'select 1').catch(() => null));
   const db = openDatabase(url, { maxConnections: 1 });
   await migrate(db);
   await db.close();

@@ -10,6 +10,7 @@ import { describe, test } from 'node:test';
 import pg from 'pg';
 import { copyNewCluster } from '../../../test/fixtures/database/new-cluster.ts';
 import { recordNames } from '../../../test/fixtures/processes/recorded-names.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { postgresEnvironment } from './libraries.ts';
 import { asPostgresUser, makeFolder } from './place.ts';
@@ -374,20 +375,19 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 async function postmasterReady(cluster: string): Promise<number> {
-  for (;;) {
+  return await until('PostgreSQL to be ready', () => {
     const lines = readOr(path.join(cluster, 'postmaster.pid')).split('\n');
-    if (lines[7]?.trim() === 'ready') return Number(lines[0]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return lines[7]?.trim() === 'ready' ? Number(lines[0]) : null;
+  });
 }
 
 async function untilState(pid: number, state: string): Promise<void> {
-  while (stateOf(pid) !== state) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(`the state ${state}`, () => stateOf(pid) === state);
 }
 
 /** Ended, whether or not somebody reaped it. */
 async function untilGone(pid: number): Promise<void> {
-  while (!['', 'Z'].includes(stateOf(pid))) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('the process to end', () => ['', 'Z'].includes(stateOf(pid)));
 }
 
 function stateOf(pid: number): string {

@@ -313,7 +313,7 @@ test('a client that sends tiny frames as fast as it can is read at 4,000 a secon
   const startMs = performance.now();
   // Two reads of 64 KiB.
   socket.write(Buffer.concat(Array<Buffer>(18_000).fill(frame(0x81, Buffer.from('x')))));
-  await until('the answers', () => received === 18_000 * 3);
+  await until('the answers', () => received >= 18_000 * 3);
   const tookMs = performance.now() - startMs;
   socket.destroy();
 

@@ -422,9 +422,7 @@ test('at most two fetches of an account run at once, and another account does no
   assert.equal(jobs.length, 5);
 });
 
-test('an account whose files are slow to probe does not delay those of another account', {
-  timeout: 120_000,
-}, async () => {
+test('an account whose files are slow to probe does not delay those of another account', async () => {
   await using folder = await openTestFolder();
   const slow = webmOfTinyPackets(SLOW_BYTES);
   // Like the slow files, it is probed by a child process.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { signBody } from '#sdk/webhooks/signature.ts';
+import { processorTime } from '../../../test/fixtures/processor-time.ts';
 import { finishedOf } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 
@@ -143,7 +144,7 @@ test('the longest search ends in a moment', async () => {
   const { ask, signed } = await openDelivery();
   const body = JSON.stringify({ text: 'é'.repeat(29_000) });
 
-  const startedAt = performance.now();
+  const usedMs = processorTime();
   const { json } = await ask({
     headers: { ...signed(`whsec_${'A'.repeat(43)}=`), 'X-Service-Delivery-Id': 'x' },
     body,
@@ -151,5 +152,5 @@ test('the longest search ends in a moment', async () => {
 
   assert.equal(json.verdict, 'wrong_secret');
   // 60 ms on a quiet machine.
-  assert.ok(performance.now() - startedAt < 5_000);
+  assert.ok(usedMs() < 5_000);
 });

@@ -8,11 +8,10 @@ import { visitPages } from './take.ts';
 
 // Pixels depend on the fonts and the browser of the machine: the boxes of landmarks, cards and tables do not.
 
-const TIMEOUT_MS = 300_000;
 const chromium = findChromium();
 const skip = chromium ? false : 'NOT TESTED: the layouts of the console. Install Chromium, or name one in CHROMIUM.';
 
-test('every page of the console has the layout that is kept', { skip, timeout: TIMEOUT_MS }, async () => {
+test('every page of the console has the layout that is kept', { skip }, async () => {
   await using seeded = await openSeeded();
   await using browser = await openBrowser(chromium!);
 

@@ -27,7 +27,7 @@ test('of a flood of passwords of one address 40 are hashed, and those of others 
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   assert.equal(refused.length, 80);
   assert.ok(refused.every((error) => error instanceof ApiError && error.type === 'unavailable'));
-  // The refused ones end at once, then the two that were under way, and the other address's.
-  assert.ok(ended.indexOf('other') <= 80 + 4, String(ended.indexOf('other')));
+  // The refused ones end at once, then the two that were under way, and the other address's, in the order of threads.
+  assert.ok(ended.indexOf('other') < 80 + 20, String(ended.indexOf('other')));
   assert.match(await hashPassword(by('guess')), /argon2id/);
 });

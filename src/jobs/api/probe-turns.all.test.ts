@@ -10,9 +10,7 @@ const SLOW_BYTES = 30_000_000;
 const SLOW_UPLOADS = 6;
 const ASYNC = { async: 'true' };
 
-test('an account whose files are slow to probe does not delay the files of other accounts', {
-  timeout: 120_000,
-}, async () => {
+test('an account whose files are slow to probe does not delay the files of other accounts', async () => {
   await using fixture = await openJobFixture();
   await using folder = await openTestFolder();
   // Like the slow files, it is probed by a child process.
