@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Random, randomFrom } from '../../../test/fixtures/random.ts';
-import recorded from '../../../test/fixtures/servers/speech-answers.json' with { type: 'json' };
+import answers from '../../../test/fixtures/servers/speech-answers.json' with { type: 'json' };
 import { lettersOf } from '../../rules/text/letter-places.ts';
 import type { Segment, Transcript } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
@@ -73,7 +73,7 @@ function mutate(answer: Answer, random: Random): Answer {
   return changed;
 }
 
-for (const { server, seconds, answer } of recorded) {
+for (const { server, seconds, answer } of answers) {
   test(`no mutilation changes the letters of an answer: ${server}`, () => {
     for (let seed = 0; seed < 400; seed += 1) {
       const given = seed === 0 ? (answer as Answer) : mutate(answer as Answer, randomFrom(seed));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import recorded from '../../../test/fixtures/servers/speech-answers.json' with { type: 'json' };
+import answers from '../../../test/fixtures/servers/speech-answers.json' with { type: 'json' };
 import type { Segment, Transcript } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { readOpenaiAnswer } from './openai-answer.ts';
@@ -142,7 +142,7 @@ test('NaN, which Python writes, is no number', () => {
 });
 
 const named = (name: string): Transcript => {
-  const found = recorded.find(({ server }) => server.startsWith(name))!;
+  const found = answers.find(({ server }) => server.startsWith(name))!;
   return read(found.answer, found.seconds);
 };
 

@@ -79,6 +79,23 @@ test('a word without a confidence makes that of the phrase unknown', () => {
   assert.deepEqual(words, [{ text: 'c', startSeconds: 0, endSeconds: 2, confidence: null }]);
 });
 
+for (const at of [0, 1]) {
+  test(`a phrase has estimated times where those of its word ${at + 1} are estimated`, () => {
+    const segment = spoken('a b c');
+    const words = segment.words.map((word, place) => (place === at ? { ...word, estimated: true as const } : word));
+
+    const replaced = openReplacer([{ from: 'a b', to: 'd' }])({ ...segment, words });
+
+    assert.deepEqual(
+      replaced.words.map((word) => ['estimated' in word, word.text]),
+      [
+        [true, 'd'],
+        [false, 'c'],
+      ],
+    );
+  });
+}
+
 const WORDS: [what: string, text: string, words: string[], replaced: string[]][] = [
   ['without punctuation', 'On Cooper, netties. Now', ['On', 'Cooper', 'netties', 'Now'], ['On', 'Kubernetes', 'Now']],
   ['in another case', 'Cooper netties now', ['cooper', 'netties', 'now'], ['Kubernetes', 'now']],

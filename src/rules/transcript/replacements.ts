@@ -4,7 +4,7 @@ import { type Place, placeWords } from '../text/word-places.ts';
 /** A word or phrase of the transcript, and what is written in its place; nothing: it is left out. */
 export type Replacement = { from: string; to: string };
 
-type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
+type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null; estimated?: true };
 type Segment = { text: string; words: Word[] };
 type Edit = Place & { to: string };
 
@@ -17,9 +17,9 @@ const WORD_GOES_ON = /^(?:[\p{L}\p{M}\p{N}]|['’](?!s(?![\p{L}\p{M}\p{N}]))\p{L
 /**
  * A function that applies replacements to a segment: whole words, in any case, in one pass from left to right, of
  * several that begin at the same place the longest. What is written is not replaced again. A replaced phrase is one
- * word, from the start of its first word to the end of its last, with their least confidence; other words keep their
- * text, times and order. What is left out takes a comma and the spaces after it with it, at the end of the text those
- * before it.
+ * word, from the start of its first word to the end of its last, with their least confidence, and with estimated times
+ * where one of them has these; other words keep their text, times and order. What is left out takes a comma and the
+ * spaces after it with it, at the end of the text those before it.
  * @param replacements  each with a letter or digit in `from`; no two with the same `from` in any case
  */
 export function openReplacer(replacements: readonly Replacement[]) {
@@ -152,5 +152,6 @@ function mergeWords(words: readonly Word[], text: string): Word {
     text,
     endSeconds: Math.max(...words.map(({ endSeconds }) => endSeconds)),
     confidence: known.length < confidences.length ? null : Math.min(...known),
+    ...(words.some(({ estimated }) => estimated) && { estimated: true as const }),
   };
 }
