@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { countWordErrors, wordErrorRate } from './word-errors.ts';
+import { countWordErrors, wordDifferences, wordErrorRate } from './word-errors.ts';
 
 const CASES: [string, string, string, number][] = [
   ['the same', 'a b c', 'a b c', 0],
@@ -26,3 +26,17 @@ test('the rate is over all words, so that a long text weighs more', () => {
     10,
   );
 });
+
+const DIFFERENCES: [what: string, said: string, heard: string, differences: string[]][] = [
+  ['nothing', 'A b.', 'a b', []],
+  ['a word replaced', 'a b c', 'a x c', ['b→x']],
+  ['the start left out', 'a b c', 'c', ['a→–', 'b→–']],
+  ['the end added', 'a', 'a b c', ['–→b', '–→c']],
+  ['everything', '', 'a', ['–→a']],
+];
+for (const [what, said, heard, differences] of DIFFERENCES) {
+  test(`the words that differ are shown in their order: ${what}`, () => {
+    const found = wordDifferences(said, heard).map((one) => `${one.said ?? '–'}→${one.heard ?? '–'}`);
+    assert.deepEqual(found, differences);
+  });
+}
