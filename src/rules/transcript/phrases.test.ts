@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
+import type { Interval } from './intervals.ts';
 import { dividePhrases, type PhraseOptions } from './phrases.ts';
 
 type Pair = [number, number];
@@ -105,4 +106,26 @@ test('whatever the speech and the limit, all of it is in one phrase, in order, a
       assert.ok(index === 0 || phrase.startSeconds >= phrases[index - 1]!.endSeconds - overlap - 0.001, where);
     }
   }
+});
+
+test('neighbours that are apart are no phrase, however short the gap', () => {
+  const isApart = (one: Interval, next: Interval) => one.startSeconds === 1 && next.startSeconds === 3.2;
+  const options = { lengthSeconds: 10, maxSeconds: 9, quietest: () => assert.fail('nothing is cut'), isApart };
+
+  const phrases = dividePhrases(
+    intervals([
+      [0, 0.8],
+      [1, 3],
+      [3.2, 5],
+    ]),
+    options,
+  );
+
+  assert.deepEqual(
+    phrases.map(({ startSeconds, endSeconds }) => [startSeconds, endSeconds]),
+    [
+      [0, 3.1],
+      [3.1, 5.3],
+    ],
+  );
 });

@@ -14,6 +14,8 @@ export type PhraseOptions = {
   maxSeconds: number;
   /** The best place for a cut where there is no pause between two times, in seconds. */
   quietest: (part: Interval) => number;
+  /** Whether two neighbours are no phrase, however short the gap; absent: never. */
+  isApart?: (one: Interval, next: Interval) => boolean;
 };
 
 /** A longer gap ends a phrase: there a sentence or a part of one has ended. */
@@ -33,7 +35,7 @@ const GAP_SECONDS = 0.15;
 export function dividePhrases(speech: readonly Interval[], options: PhraseOptions): Phrase[] {
   const { lengthSeconds, maxSeconds } = options;
   const longest = maxSeconds - 2 * OVERLAP_SECONDS;
-  const runs = splitAtPauses(speech).flatMap((run) => cutRun(run, longest, options.quietest));
+  const runs = splitAtPauses(speech, options.isApart).flatMap((run) => cutRun(run, longest, options.quietest));
   const hulls = runs.map((run) => hullOf(run.speech)!);
   return runs.map((run, index) => {
     const { startSeconds: first, endSeconds: last } = hulls[index]!;
@@ -50,11 +52,12 @@ export function dividePhrases(speech: readonly Interval[], options: PhraseOption
 
 type Run = { speech: Interval[]; isCutAtEnd: boolean };
 
-function splitAtPauses(speech: readonly Interval[]): Interval[][] {
+function splitAtPauses(speech: readonly Interval[], isApart: PhraseOptions['isApart']): Interval[][] {
   const runs: Interval[][] = [];
   for (const interval of speech) {
     const last = runs.at(-1)?.at(-1);
-    if (last && interval.startSeconds - last.endSeconds < PAUSE_SECONDS) runs.at(-1)!.push(interval);
+    const isNear = last && interval.startSeconds - last.endSeconds < PAUSE_SECONDS && !isApart?.(last, interval);
+    if (isNear) runs.at(-1)!.push(interval);
     else runs.push([interval]);
   }
   return runs;
