@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import path from 'node:path';
 import test from 'node:test';
-import { webmOfTinyPackets } from '../../../test/fixtures/audio/bombs.ts';
-import { channelsWav, openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
+import { channelsWav } from '../../../test/fixtures/audio/test-audio.ts';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { jsonUpload, openJobFixture } from '../../../test/fixtures/job.ts';
@@ -18,8 +14,6 @@ import { findWrongCounts } from '../queue/queue-count-store.ts';
 import { returnFetchesOf } from './fetch-store.ts';
 
 const WAV = wavFile(1);
-// Too large for the thread that reads headers, and slow to parse.
-const SLOW_BYTES = 30_000_000;
 const SECRET_URL = '/calls/a%20b.wav?X-Signature=s3cr3t';
 
 /** The job endpoints, a server of files that may be fetched from, and functions for both. */
@@ -420,30 +414,6 @@ test('at most two fetches of an account run at once, and another account does no
   assert.deepEqual(await findWrongCounts(fixture.db, 7), []);
   assert.equal((await fixture.job(other, id)).queue_position !== undefined, true);
   assert.equal(jobs.length, 5);
-});
-
-test('an account whose files are slow to probe does not delay those of another account', async () => {
-  await using folder = await openTestFolder();
-  const slow = webmOfTinyPackets(SLOW_BYTES);
-  // Like the slow files, it is probed by a child process.
-  const ordinary = await readFile(await folder.encode('a.aiff', new Int16Array(16_000)));
-  await using environment = await openEnvironment((request, response, index) =>
-    serveFile(request.path === '/a.aiff' ? ordinary : slow)(request, response, index),
-  );
-  const { fixture, send, server } = environment;
-  const [hostile, other] = [await fixture.account(), await fixture.account()];
-  const jobs: string[] = [];
-  for (let count = 0; count < 2; count++) jobs.push((await send(hostile)).json.id);
-  await fixture.startFetcher();
-  const sizeOf = (name: string) => statSync(path.join(fixture.folder, name), { throwIfNoEntry: false })?.size;
-  const areStored = async () => (await fixture.files()).filter((name) => sizeOf(name) === slow.length).length === 2;
-  await until('the probes of both', areStored);
-
-  const { id } = (await send(other, { audio_url: `${server.origin}/a.aiff` })).json;
-  await until('the ordinary file', async () => (await fixture.job(other, id)).queue_position !== undefined);
-
-  const isFetched = async (job: string) => (await fixture.job(hostile, job)).queue_position !== undefined;
-  assert.deepEqual(await Promise.all(jobs.map(isFetched)), [false, false]);
 });
 
 test('canceling a job ends its fetch and leaves nothing; a canceled job emits nothing', async () => {
