@@ -84,7 +84,9 @@ test('with few connections all of them are for transactions', async () => {
 });
 
 test('statements on shared connections that freeze fail as statements of a lost connection', async () => {
-  await using db = await openTestDatabase();
+  await using database = await openTestDatabase();
+  // With the timeouts of the service.
+  const db = openDatabase(database.url, { maxConnections: 10 });
   const frozen = await pids(db, 10);
   const failures: unknown[] = [];
   let isOver = false;
@@ -99,6 +101,7 @@ test('statements on shared connections that freeze fail as statements of a lost 
   isOver = true;
   for (const pid of new Set(frozen)) process.kill(pid, 'SIGCONT');
   await Promise.all(callers);
+  await db.close();
 
   assert.ok(failures.length > 0);
   assert.deepEqual(failures.filter((error) => !isDatabaseAway(error)).map(String), []);
