@@ -6,3 +6,6 @@ export declare function prepareInPlace(root: string): void;
 
 /** Writes a bundle of the service, and of these modules by name, into the folder, without npm packages. */
 export declare function writePublished(root: string, outdir: string, morePrograms: Record<string, string>): void;
+
+/** The npm packages that stay outside the bundle. */
+export declare const NOT_BUNDLED: readonly string[];

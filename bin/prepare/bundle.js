@@ -13,8 +13,14 @@ const OPTIONS = [
   ...['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node24'],
   '--log-level=error',
 ];
-/** They have native code, or find their own files by their place. */
-const NOT_BUNDLED = ['esbuild', 'fontkit', 'pdfkit', 'sherpa-onnx-node'];
+/**
+ * They have native code, or find their own files by their place; or they are CommonJS and loaded by `import()`, which
+ * finds no names in a bundle of them.
+ */
+const NOT_BUNDLED = [
+  ...['esbuild', 'fontkit', 'pdfkit', 'sherpa-onnx-node'],
+  ...['@aws-sdk/client-s3', '@aws-sdk/lib-storage'],
+];
 /** Parts of Fastify that the service does not use: their text would stay in memory. */
 const NOT_LOADED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'];
 const WITH_PACKAGES = [
@@ -129,4 +135,4 @@ function describeFailure(root, { message, stderr }) {
   return `The service could not be bundled: ${stderr?.trim() || advice}`;
 }
 
-module.exports = { prepareBundle, prepareInPlace, writePublished };
+module.exports = { NOT_BUNDLED, prepareBundle, prepareInPlace, writePublished };

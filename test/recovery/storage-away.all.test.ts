@@ -31,11 +31,13 @@ function openFolder(dataDir: string) {
   };
 }
 
+const NO_LIMITS = { RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off' };
+
 test('no job fails while the audio folder is away: those under way end, the others wait', async () => {
   await using engine = await openSpeechServer('hold');
   const dataDir = temporaryFolder();
   await using service = await openService(
-    { ENGINE_PRO: `openai:${engine.baseUrl}`, TRANSCRIBE_CONCURRENCY: String(PLACES), RATE_LIMIT_TRANSCRIBE: 'off' },
+    { ENGINE_PRO: `openai:${engine.baseUrl}`, TRANSCRIBE_CONCURRENCY: String(PLACES), ...NO_LIMITS },
     dataDir,
   );
   const { key } = await service.account();

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { prepareBundle, prepareInPlace } from '../../bin/prepare/bundle.js';
+import { NOT_BUNDLED, prepareBundle, prepareInPlace } from '../../bin/prepare/bundle.js';
 import { removeUnused } from '../../bin/prepare/snapshot/unused.js';
 import { childProcesses } from '../fixtures/processes/children.ts';
 
@@ -191,5 +191,26 @@ test('where nothing can be written, the message says who can', () => {
   assert.throws(
     () => prepareBundle(project.root),
     /could not be bundled: ENOTDIR.*\nRun bin\/verbatim prepare once as the owner/,
+  );
+});
+
+test('a package that is loaded by import() is an ES module, or is not bundled', () => {
+  const root = path.join(import.meta.dirname, '../..');
+  const files = fs.globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+  const loaded = files.flatMap((file) => {
+    const text = fs.readFileSync(path.join(root, file), 'utf8');
+    return [...text.matchAll(/(?<!typeof )import\('((?:@[^/']+\/)?[^.#/'][^/']*)/g)].map(([, name]) => name!);
+  });
+  const isModule = (name: string) => {
+    const manifest = fs.readFileSync(path.join(root, 'node_modules', name, 'package.json'), 'utf8');
+    return (JSON.parse(manifest) as { type?: string }).type === 'module';
+  };
+
+  const packages = new Set(loaded.filter((name) => !name.startsWith('node:')));
+
+  assert.ok(packages.has('openid-client') && packages.has('@aws-sdk/client-s3'));
+  assert.deepEqual(
+    [...packages].filter((name) => !NOT_BUNDLED.includes(name) && !isModule(name)),
+    [],
   );
 });
