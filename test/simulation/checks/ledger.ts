@@ -62,7 +62,7 @@ async function findEntries(admin: Sql): Promise<Map<string, Entries>> {
 
 /**
  * The cost in the job follows from its end state and from the pieces stored before. A piece without text has no row, or
- * one without segments: it counts by what the job says was transcribed.
+ * one without segments: it counts by what the job says was transcribed. Speech without text is not charged.
  */
 function checkPrice(id: string, changes: Change[], pieces: Change[], report: Report): void {
   const end = changes.find(({ before, after }) => before && after && !before.completed_at && after.completed_at);
@@ -71,9 +71,15 @@ function checkPrice(id: string, changes: Change[], pieces: Change[], report: Rep
   const readMs = Math.max(0, ...pieces.filter(({ number }) => number < end.number).map(endMsOf));
   const isFree = errorType === 'engine_error' || errorType === 'engine_timeout';
   const read = Math.max(costUnits(readMs, RATE), ...changes.map(({ after }) => after?.transcribed_units ?? 0));
-  const expected = state === 'completed' ? costUnits(durationMs, RATE) : isFree ? 0 : read;
+  const whole = costUnits(durationMs - untranscribedMs(end.after.warnings), RATE);
+  const expected = state === 'completed' ? whole : isFree ? 0 : read;
   const how = `${state} ${errorType ?? ''}`.trim();
   if (cost !== expected) report(`prices: ${id} ended with ${how} and costs ${cost}, not ${expected}`);
+}
+
+function untranscribedMs(warnings: { code: string; start: number; end: number }[] | null): number {
+  const parts = (warnings ?? []).filter(({ code }) => code === 'untranscribed');
+  return parts.reduce((sum, { start, end }) => sum + Math.round((end - start) * 1000), 0);
 }
 
 /** The engine gets no audio for which no credits are held. */
