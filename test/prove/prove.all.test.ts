@@ -19,7 +19,8 @@ test('promises that planted bugs break are refused', async () => {
   const env = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('plant.ts', import.meta.url))}` };
   const only = PLANTED_BUGS.map(({ promise }) => promise);
 
-  const { rows } = await prove({ seed: 6, faults: [], only, env });
+  // A change of another key hides the second bug in every other history.
+  const { rows } = await prove({ seed: 6, faults: [], only, env, answers: 150 });
 
   const kept = rows.filter(({ refused }) => refused.length === 0).map(({ promise }) => promise);
   assert.deepEqual(kept, []);

@@ -54,6 +54,8 @@ export type RunOptions = {
   faults?: readonly Fault[];
   /** Of whose names the words are a part; by default all. */
   only?: string[];
+  /** How many answers each promise's clients get at least. */
+  answers?: number;
   /** Further settings of both nodes. */
   env?: Record<string, string>;
   /** Where calls are written, as lines of JSON. */
@@ -109,7 +111,7 @@ export async function prove({ seed, fileSystem, only, env, file, onFault, ...opt
       onFault?.(fault.name);
       gaps.push(...(await timeline.during(fault, cluster, random)));
     }
-    gaps.push(...(await timeline.answersSince(0, FLOOR)));
+    gaps.push(...(await timeline.answersSince(0, options.answers ?? FLOOR)));
   }
 }
 
