@@ -17,8 +17,8 @@ export type Made = {
   /** Jobs that had ended, by state, and those that were accepted and had not ended. */
   jobs: { completed: string[]; failed: string[]; open: string[] };
   webhooks: { good: string; failing: string };
-  /** A live session with half of its audio acknowledged; null where the version has none. */
-  live: { path: string; token: string } | null;
+  /** A live session with half of its audio acknowledged. */
+  live: { path: string; token: string };
   /** What GET answered, by path, before the version was killed. */
   answers: Record<string, Json>;
 };
@@ -121,8 +121,8 @@ export function liveAudio(half: 0 | 1): Uint8Array {
 
 async function beginLive(api: ApiOf): Promise<Made['live']> {
   const answer = await fetch(`${api.baseUrl}/v1/live`, { method: 'POST', headers: { 'x-api-key': api.key } });
-  if (answer.status !== 201) return null;
-  const created = (await answer.json()) as NonNullable<Made['live']>;
+  if (answer.status !== 201) throw new Error(`POST /v1/live answered ${answer.status}: ${await answer.text()}`);
+  const created = (await answer.json()) as Made['live'];
   const client = new LiveClient(api.baseUrl, created);
   await client.connect();
   client.send(liveAudio(0));

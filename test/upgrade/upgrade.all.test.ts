@@ -33,7 +33,7 @@ for (const version of VERSIONS) {
     await pagesAreAsBefore(env, dataDir, made);
     await using service = await openService(env, dataDir);
     const api = { baseUrl: service.baseUrl, key: made.key };
-    if (made.live) await goOn(api, made.live);
+    await goOn(api, made.live);
     await jobsEnd(api, made);
     await deliveriesArrive(receiver, made);
     assert.doesNotMatch(service.logText(), /"level":"error"/);
@@ -54,7 +54,7 @@ async function pagesAreAsBefore(env: Record<string, string>, dataDir: string, ma
   }
 }
 
-async function goOn(api: ApiOf, live: NonNullable<Made['live']>): Promise<void> {
+async function goOn(api: ApiOf, live: Made['live']): Promise<void> {
   const client = new LiveClient(api.baseUrl, live);
   client.audio = Buffer.from(liveAudio(0));
   const hello = await client.connect();

@@ -1,46 +1,27 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { ROOT } from '../../platform/installation.ts';
 import type { Sql } from '../database.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
 import type { Migration } from './migrations.ts';
 
 /**
- * Until release 0.2.0, 0001_initial.sql was edited in place. These three of its states hold data of somebody, oldest
- * first. They are told apart by their columns and indexes; each has a script that makes the next one of it.
+ * Until release 0.2.0, 0001_initial.sql was edited in place. This is the one of its earlier states whose data this
+ * release starts with, told apart by its columns and indexes: its last one, which the migration still makes.
  */
-const EARLIER: { commit: string; fingerprint: string; script: string | null }[] = [
-  {
-    commit: '6a991e1',
-    fingerprint: 'c453cd605ba4405b60f557ccfa42d41fd7f8e7c5fa8f25a9317c8e89f3f38526',
-    script: '6a991e1.sql',
-  },
-  {
-    commit: 'f05a923',
-    fingerprint: '4858efd4bc3c24cdef9912f625894415473ece284c389f619663fda4c4cf0bd0',
-    script: 'f05a923.sql',
-  },
-  { commit: '143cffd1', fingerprint: '2b2e4076d4a896c3e32a21383eeaa1ffc70a7cb481f16693b8bed7c127e6c7bd', script: null },
-];
-
-const FOLDER = path.join(ROOT, 'src/db/schema/earlier');
+const EARLIER = {
+  commit: '143cffd1',
+  fingerprint: '2b2e4076d4a896c3e32a21383eeaa1ffc70a7cb481f16693b8bed7c127e6c7bd',
+};
 
 /**
- * The scripts, in order, that bring a database without hashes of its migrations to the schema of the first migration.
- * @throws UnusableDatabaseError  if its schema is none that is known
+ * Checks that a database without hashes of its migrations has the schema of the first one.
+ * @throws UnusableDatabaseError  if it has another
  */
-export async function earlierScripts(tx: Sql, initial: Migration): Promise<string[]> {
-  const fingerprint = await fingerprintOf(tx, initial);
-  const at = EARLIER.findIndex((earlier) => earlier.fingerprint === fingerprint);
-  if (at < 0) {
-    throw new UnusableDatabaseError(
-      `The database has a schema that this release does not know: that of a commit before 0.2.0 other than ` +
-        `${EARLIER.map(({ commit }) => commit).join(', ')}. Start the commit that made it, or a new database.`,
-    );
-  }
-  const scripts = EARLIER.slice(at).flatMap(({ script }) => script ?? []);
-  return scripts.map((name) => readFileSync(path.join(FOLDER, name), 'utf8'));
+export async function requireKnownSchema(tx: Sql, initial: Migration): Promise<void> {
+  if ((await fingerprintOf(tx, initial)) === EARLIER.fingerprint) return;
+  throw new UnusableDatabaseError(
+    'The database has a schema that this release does not know: that of a commit before 0.2.0 other than ' +
+      `${EARLIER.commit}. Start the commit that made it, or a new database.`,
+  );
 }
 
 /** SHA-256 of the columns and indexes of the first migration's tables. Other tables in the schema do not count. */

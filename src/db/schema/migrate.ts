@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Sql } from '../database.ts';
 import { beginSchemaChange, distributeNewTables } from '../distribute.ts';
 import { UnusableDatabaseError } from '../unusable-database-error.ts';
-import { earlierScripts } from './earlier-schemas.ts';
+import { requireKnownSchema } from './earlier-schemas.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { adoptVersion, insertVersion, listVersions, prepareVersions, stateOf, withHashes } from './versions.ts';
 
@@ -91,14 +91,11 @@ async function missingOn(tx: Sql, migrations: Migration[]): Promise<string[]> {
   return state.kind === 'older' ? state.missing : [];
 }
 
-/** Brings a database that has no hash of its first migration, from before release 0.2.0, to the schema of that one. */
+/** Gives a database from before release 0.2.0, which has no hash of its first migration, that hash. */
 async function adoptEarlier(tx: Sql, initial: Migration): Promise<void> {
   const [first, ...later] = await listVersions(tx);
   if (first?.version !== initial.version || first.sha256 !== null || later.length > 0) return;
-  const scripts = await earlierScripts(tx, initial);
-  const isDistributed = scripts.length > 0 && (await beginSchemaChange(tx));
-  for (const script of scripts) await runScript(tx, script, isDistributed);
-  if (isDistributed) await distributeNewTables(tx);
+  await requireKnownSchema(tx, initial);
   await adoptVersion(tx, initial);
 }
 

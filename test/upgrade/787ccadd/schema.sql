@@ -1,5 +1,5 @@
 -- The primary key of most tables begins with shard, a hash of the account from 0 to 63, so that they can be partitioned
--- by it. Exceptions: audit_log, nodes, plan_engines, deliveries, deliverers.
+-- by it. Exceptions: audit_log, nodes, users, invitations, plan_engines, deliveries, deliverers.
 
 -- Accounts: keys, balance, rate limits.
 
@@ -15,9 +15,52 @@ create table accounts (
   held bigint not null default 0 check (held >= 0),
   -- The number of the last ledger entry.
   ledger_number bigint not null default 0,
+  -- Its keys are refused and its deliveries wait; null: no.
+  suspended_at timestamptz,
+  -- It does not exist for the API any more; what is its is erased, and for a day what late requests add.
+  deleted_at timestamptz,
   created_at timestamptz not null,
   primary key (shard, id)
 );
+create index accounts_deleted on accounts (deleted_at) where deleted_at is not null;
+
+-- People. Few rows, found by an email before an account is known: no shard.
+create table users (
+  id text primary key,
+  -- In lower case.
+  email text not null,
+  name text not null,
+  -- argon2id with its parameters and salt, see accounts/people/password.ts; null: this user has no password.
+  password_hash text,
+  -- Who the OpenID provider says that this is; both null until the first sign-in by way of it.
+  oidc_issuer text,
+  oidc_subject text,
+  -- Whether a session of this user permits what the operator's token permits.
+  is_operator boolean not null,
+  created_at timestamptz not null
+);
+create unique index users_by_email on users (email);
+create unique index users_by_subject on users (oidc_issuer, oidc_subject);
+
+-- Links by which somebody joins an account; deleted when they are used. Few rows: no shard.
+create table invitations (
+  id text primary key,
+  account_id text not null,
+  role text not null,
+  -- In lower case: the only address that may use the link; null: any.
+  email text,
+  -- SHA-256 of the link's token: 256 random bits need no slow hash.
+  hash bytea not null,
+  -- Whether an operator made it, which lets it set a new password for a user who exists.
+  is_by_operator boolean not null,
+  -- Whether whoever accepts it becomes an operator.
+  makes_operator boolean not null,
+  created_by text references users (id) on delete set null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null
+);
+create unique index invitations_by_hash on invitations (hash);
+create index invitations_by_account on invitations (account_id, id);
 
 create table api_keys (
   shard smallint not null,
@@ -25,8 +68,8 @@ create table api_keys (
   account_id text not null,
   name text,
   prefix text not null,
-  -- SHA-256 of the key: 256 random bits need no slow hash.
-  hash bytea not null,
+  -- SHA-256 of the key: 256 random bits need no slow hash. Null for a membership, which no request can send.
+  hash bytea,
   -- Names of rules/scopes.ts; empty: all scopes.
   scopes text[] not null default '{}',
   expires_at timestamptz,
@@ -34,11 +77,39 @@ create table api_keys (
   last_used_at timestamptz,
   -- The key of a link to the console: deleted after it has expired.
   is_portal boolean not null default false,
+  -- The key of a link to the console by which this key was made, by itself or by a key that it made: they end together.
+  created_by_key text,
+  -- The user who made the key; null: a key or the token of the operator made it, or the user is gone.
+  created_by text references users (id) on delete set null,
+  -- A membership: the row is what the sessions of this user in this account begin with. Null for keys.
+  user_id text references users (id) on delete cascade,
+  -- Of a membership: a name of rules/accounts/roles.ts, from which its scopes follow.
+  role text,
   created_at timestamptz not null,
-  primary key (shard, id)
+  primary key (shard, id),
+  constraint api_keys_are_keys_or_memberships check ((hash is null) = (user_id is not null and role is not null))
 );
+create unique index api_keys_by_user on api_keys (user_id, account_id) where user_id is not null;
 create unique index api_keys_by_hash on api_keys (hash);
 create index api_keys_by_account on api_keys (shard, account_id, id);
+
+-- Who is signed in to the console: sessions that the cookie of a browser names.
+create table sessions (
+  shard smallint not null,
+  id text not null,
+  -- SHA-256 of the cookie's value: 256 random bits need no slow hash.
+  hash bytea not null,
+  -- The key that signed in, or the membership of the user who did. The session has its account and its scopes, and
+  -- ends with it.
+  key_id text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  primary key (shard, id),
+  foreign key (shard, key_id) references api_keys (shard, id) on delete cascade
+);
+create unique index sessions_by_hash on sessions (hash);
+create index sessions_by_key on sessions (shard, key_id, id);
+create index sessions_by_expiry on sessions (expires_at);
 
 create table ledger (
   shard smallint not null,
@@ -85,12 +156,16 @@ create table audit_log (
   id text primary key,
   -- The account that was changed.
   account_id text not null,
-  -- Null: the operator.
+  -- The key, or the membership of the user. Null: the operator.
   key_id text,
+  -- The user of the session, also of an operator's; null: a key or the operator's token.
+  user_id text,
   action text not null,
   target_id text not null,
   -- Names of changed fields, plans, amounts, scopes: never a secret, a URL or a body.
   details jsonb not null,
+  -- The SHA-256 of a key that was deleted: requests with it are told apart from those with an unknown key.
+  key_hash bytea,
   -- Peer address of the connection; behind a proxy, the proxy's.
   address text not null,
   request_id text not null,
@@ -98,6 +173,7 @@ create table audit_log (
 );
 create index audit_log_by_account on audit_log (account_id, id desc);
 create index audit_log_by_age on audit_log (created_at);
+create index audit_log_by_key_hash on audit_log (key_hash) where key_hash is not null;
 
 -- Nodes that share the database, each with one row, updated every 10 s. Few rows, read by operators only: no shard.
 create table nodes (
@@ -140,6 +216,8 @@ create table jobs (
   audio_source text,
   -- From the probe; replaced by the decoded length when the job ends.
   duration_ms bigint,
+  -- Whether its audio comes over a live session: live_sessions.
+  is_live boolean not null default false,
   -- Whether its account has no balance, which never changes.
   unlimited boolean not null default false,
   -- Units held (0 for unlimited accounts) and units charged at the end. held_units grows with the decoded length.
@@ -170,6 +248,8 @@ create table jobs (
   peaks bytea,
   -- New texts of segments by their number; null where the transcript was not edited.
   edits jsonb,
+  -- Names of speakers by their labels; null where none was named.
+  speaker_names jsonb,
   edited_at timestamptz,
   error_type text,
   error_message text,
@@ -192,7 +272,8 @@ create table jobs (
 -- ANALYZE would copy a client's texts to the statistics, where they would outlive an erased job.
 alter table jobs alter column options set statistics 0, alter column metadata set statistics 0,
   alter column filename set statistics 0, alter column transcript set statistics 0, alter column segments set statistics 0,
-  alter column words set statistics 0, alter column edits set statistics 0, alter column audio_source set statistics 0;
+  alter column words set statistics 0, alter column edits set statistics 0, alter column speaker_names set statistics 0,
+  alter column audio_source set statistics 0;
 create index jobs_by_account on jobs (shard, account_id, id desc);
 -- For retention: audio of ended jobs, and files without a job.
 create index jobs_with_audio on jobs (audio_key) where audio_key is not null;
@@ -303,14 +384,74 @@ create index audio_fetches_by_account on audio_fetches (shard, account_id, next_
 create table job_pieces (
   shard smallint not null,
   job_id text not null,
-  -- The lease that wrote the piece: a job that is started again begins from its first piece.
+  -- The lease that wrote the piece: a job that is started again begins from its first piece. 0 for the segments of a live
+  -- session, which are final whoever wrote them.
   lease integer not null,
   number integer not null,
   -- The piece's segments as JSON text, as the API returns them.
   segments text not null,
+  -- The segment of a live session as JSON text, with all that is known of it; else null.
+  message text,
   primary key (shard, job_id, lease, number)
 );
-alter table job_pieces alter column segments set statistics 0;
+alter table job_pieces alter column segments set statistics 0, alter column message set statistics 0;
+
+-- Live sessions, each of a job that has not ended; deleted soon after its end.
+create table live_sessions (
+  shard smallint not null,
+  job_id text not null,
+  account_id text not null,
+  -- Of the audio, and how it is divided: jobs/live/live-store.ts.
+  options jsonb not null,
+  -- SHA-256 of the token that a client connects with; null where it needs a key.
+  token_hash bytea,
+  -- The fence: that of the job when its holder took the session over; 0 until a client has connected.
+  lease integer not null default 0,
+  -- Bytes of audio that are in live_chunks, and how many of them are gaps.
+  durable_bytes bigint not null default 0,
+  gap_bytes bigint not null default 0,
+  -- Where another process continues: a frame of 10 ms, and whether speech was cut there.
+  frame bigint not null default 0,
+  is_speaking boolean not null default false,
+  -- Final segments so far, in job_pieces.
+  segments integer not null default 0,
+  -- Found so far, for the job at its end.
+  warnings jsonb not null default '[]',
+  -- How often a client has connected, and whether one is.
+  connections integer not null default 0,
+  is_connected boolean not null default false,
+  primary key (shard, job_id)
+-- Each is updated four times a second: new versions fit in the same page.
+) with (fillfactor = 50);
+create index live_sessions_by_account on live_sessions (shard, account_id);
+
+-- Secrets that accounts give to browsers, each for a few live sessions; deleted after they have expired.
+create table client_secrets (
+  shard smallint not null,
+  account_id text not null,
+  -- SHA-256 of the secret: 256 random bits need no slow hash.
+  hash bytea not null,
+  -- The key that asked for it: it ends with the key.
+  key_id text,
+  -- Of its sessions.
+  settings jsonb not null,
+  sessions smallint not null default 0,
+  expires_at timestamptz not null,
+  primary key (shard, account_id, hash)
+);
+
+-- The audio of live sessions as it was received, until it is in the audio storage.
+create table live_chunks (
+  shard smallint not null,
+  job_id text not null,
+  start_byte bigint not null,
+  -- Of the audio. A gap, which the client lost, has a length and no bytes.
+  length bigint not null,
+  bytes bytea not null,
+  primary key (shard, job_id, start_byte)
+);
+-- Audio does not become smaller by compression.
+alter table live_chunks alter column bytes set storage external, alter column bytes set statistics 0;
 
 -- The engine of each plan, as reported by the transcriber that became ready last. The API rejects requests that the
 -- engine cannot serve.
@@ -330,6 +471,7 @@ create table plan_engines (
 
 create table webhooks (
   shard smallint not null,
+  -- wh_…: gets the events of its account. whj_… and the rest of a job's id: gets those of the job, and is deleted with it.
   id text not null,
   account_id text not null,
   url text not null,
@@ -359,7 +501,7 @@ create table webhooks (
     check (active = (disabled_reason is null) and active = (disabled_at is null))
 );
 -- shard last: the planner would otherwise use this index to look up a webhook by its id.
-create index webhooks_by_account on webhooks (account_id, id desc, shard);
+create index webhooks_by_account on webhooks (account_id, id desc, shard) where id like 'wh\_%';
 -- For the backlog: deliveries of these may wait.
 create index webhooks_limited on webhooks (shard, id) where max_per_second is not null;
 
@@ -412,6 +554,8 @@ create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at
 -- For the waiting deliveries in the delivery log. On an expression, to keep reads in the order of next_at off this index:
 -- without statistics the planner underestimates the cost of sorting.
 create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id) where attempt_id > '';
+-- The same for the webhooks of jobs, of which an account may have many.
+create index deliveries_of_jobs on deliveries (shard, account_id, attempt_id) where webhook_id like 'whj\_%';
 
 -- Processes that deliver. Few rows, each updated every second: no shard.
 create table deliverers (
@@ -466,6 +610,8 @@ create table attempts (
 create index attempts_by_event on attempts (shard, event_id);
 -- For filters of the log that few entries pass: most attempts are the first one and succeed.
 create index attempts_unusual on attempts (shard, webhook_id, id) where status <> 'succeeded' or attempt > 1;
+-- For the log over all webhooks of jobs, of which an account may have many.
+create index attempts_of_jobs on attempts (shard, account_id, id) where webhook_id like 'whj\_%';
 -- For the streams of accounts: in the order in which attempts are recorded.
 create index attempts_by_completion on attempts (shard, account_id, completed_at, id);
 
@@ -503,3 +649,84 @@ create table idempotency_keys (
 create index idempotency_keys_expired on idempotency_keys (shard, expires_at);
 -- Erasing a job erases the answers that contain it.
 create index idempotency_keys_by_job on idempotency_keys (shard, job_id) where job_id is not null;
+-- For what the queued jobs of a plan wait, as transcribers report it: two rows, updated every 5 s.
+create table plan_waits (
+  plan text primary key,
+  -- The transcriber that reported last that it can work for the plan, and when.
+  worker text,
+  worked_at timestamptz,
+  -- What all transcribers lack: engine, model or storage. Null: nothing, or nobody has reported.
+  waiting_for text,
+  since timestamptz
+);
+-- The audio storage of this database: one row. The storage itself holds the id too, so that a node with another storage,
+-- or with a disk that is not mounted, is told apart.
+create table audio_storage (
+  is_only boolean primary key default true check (is_only),
+  id text not null,
+  -- The cluster and the database in which the row was made: in a restored copy it says nothing about the storage there.
+  made_in text not null
+);
+-- How sure it is that the email is the user's: service, account or none (rules/accounts/email.ts). Of users that exist
+-- it is not known who has shown what; operators are trusted.
+alter table users add column email_proof text not null default 'account';
+update users set email_proof = 'service' where is_operator;
+-- Several users may claim an email. One at most has shown that it is theirs.
+drop index users_by_email;
+create index users_by_email on users (email);
+create unique index users_by_proven_email on users (email) where email_proof = 'service';
+-- What an entry counts as, for the limits of a day: change, owner_change (by an owner of the account) or event (what
+-- changed nothing that others depend on, such as a sign-in).
+alter table audit_log add column counted_as text not null default 'change';
+create index audit_log_by_account_and_time on audit_log (account_id, created_at desc);
+-- Which upload made which job, for clients that send an upload again without an Idempotency-Key: src/jobs/repeats/.
+create table upload_requests (
+  shard smallint not null,
+  job_id text not null,
+  account_id text not null,
+  -- SHA-256 in hex of the endpoint, the API key, the fields and the file.
+  digest text not null,
+  -- Whether the caller hung up before the answer.
+  is_unanswered boolean not null default false,
+  expires_at timestamptz not null,
+  primary key (shard, job_id)
+);
+create index upload_requests_by_digest on upload_requests (shard, account_id, digest);
+create index upload_requests_expired on upload_requests (shard, expires_at);
+-- When the account was last told that a delivery to this webhook had used up its attempts.
+-- An id wha_… and the rest of an account's id: gets the alerts of the account, in place of its events.
+alter table webhooks add column exhausted_alert_at timestamptz;
+-- The parts of a job that the deliveries to a webhook have.
+alter table webhooks add column include text[] not null default '{text,segments}';
+-- The job whose stored audio a job transcribes again, where an operator retried failed jobs: each is retried once.
+alter table jobs add column retry_of text;
+create index jobs_by_retry on jobs (shard, retry_of) where retry_of is not null;
+-- The W3C Trace Context of the request that made a job, for its log lines, its deliveries and its speech servers.
+alter table jobs add column traceparent text;
+alter table events add column traceparent text;
+-- A name of one's own for a job, and its tags. The tags are found as rows of job_metadata: src/rules/search/metadata-pairs.ts.
+alter table jobs add column title text;
+alter table jobs add column tags jsonb not null default '[]';
+-- ANALYZE would copy a client's texts to the statistics, where they would outlive an erased job.
+alter table jobs alter column title set statistics 0, alter column tags set statistics 0;
+-- Links that show the transcript of a job to whoever has them: src/jobs/sharing/.
+create table transcript_shares (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  job_id text not null,
+  -- The key that made the link, or the membership of a user: the link ends with it.
+  key_id text not null,
+  -- SHA-256 of the link's token.
+  hash bytea not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  opened_count bigint not null default 0,
+  last_opened_at timestamptz,
+  primary key (shard, id)
+);
+create unique index transcript_shares_by_hash on transcript_shares (shard, hash);
+create index transcript_shares_by_job on transcript_shares (shard, job_id);
+create index transcript_shares_expired on transcript_shares (shard, expires_at);
+-- Which speakers the edited transcript shows as another one, by their labels: rules/speakers/speaker-merges.ts.
+alter table jobs add column speaker_merges jsonb;
