@@ -111,6 +111,14 @@ test('a text that is too short for its speech is replaced when the halves have m
   assert.ok(heard.text.length > 60, heard.text);
 });
 
+test('a text that is too short for its speech is replaced where the halves have it and more', async () => {
+  const engine = engineThat(() => (engine.given.length === 3 ? 'What the other half says is longer.' : 'And so'));
+
+  const heard = await hear(engine, 8, [[0, 8]]);
+
+  assert.equal(heard.text, 'And so what the other half says is longer.');
+});
+
 test('a text that would do is too short where the engine wrote errors, and is tried again in halves', async () => {
   const segment = (text: string, endSeconds: number) => ({
     text,

@@ -2,10 +2,11 @@ import type { Semaphore } from '../../platform/semaphore.ts';
 import { clipTo, hullOf, type Interval, totalSeconds } from '../../rules/transcript/intervals.ts';
 import { countPhrase, findRepetitions, mayRepeat, repeatedPhrase } from '../../rules/transcript/repetitions.ts';
 import { judgeAmount, spokenLetters } from '../../rules/transcript/text-amount.ts';
+import type { Gap } from '../../rules/words/gaps.ts';
 import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { findLoudParts } from './energy-speech.ts';
-import { fillGap, gapsOf } from './gaps.ts';
+import { fillGap, gapsOf, isMostOf, reportGaps, speechOf } from './gaps.ts';
 import { type Heard, joinHeard, placeHeard, textOf } from './heard.ts';
 import { joinMarks } from './join-marks.ts';
 import { joinOverlap } from './join-overlaps.ts';
@@ -30,6 +31,8 @@ const SPEECH_MIN_SECONDS = 0.3;
 const LOUD_MIN_SECONDS = 1.5;
 /** A second try replaces a short text only with clearly more. */
 const CLEARLY_MORE = 1.2;
+/** A gap, what is left in it, and in that. */
+const GAP_ROUNDS = 3;
 
 /** Engines that gave long audio one segment without times, though their API has times. */
 const WITHOUT_TIMES = new WeakSet<SpeechEngine>();
@@ -39,7 +42,7 @@ const WITHOUT_TIMES = new WeakSet<SpeechEngine>();
  * reaches no engine. Where the engine gives no text for speech, far too little, or text in a loop, the audio is
  * transcribed again in two halves, down to about 2 s. After errors of the engine, less text is too little. An engine
  * without times transcribes phrase by phrase. Speech in which an engine with times has no word for 2 s is transcribed
- * again by itself, once. Segments that the model invented are left out.
+ * again by itself, and what is left without a word is untranscribed. Segments that the model invented are left out.
  * @param speech   the detected speech in seconds from the start of the piece, sorted; null without a voice detector:
  *                 louder parts then take its place, and nothing is reported as untranscribed
  * @param options  of each call of the engine
@@ -120,13 +123,24 @@ class Hearing {
       : await this.#hearParts(phrasesOf(part, maxPieceSeconds), textOfWhole);
   }
 
-  /** Each gap is transcribed once: together they are no longer than the whole. */
+  /** A gap that is left in a gap is transcribed again where it is clearly shorter. What is left at last is reported. */
   async #fillGaps(whole: Part, heard: Heard): Promise<Heard> {
+    const tried: Gap[] = [];
+    let filled = heard;
+    for (let round = 0; round < GAP_ROUNDS; round += 1) {
+      const gaps = gapsOf(filled, whole).filter((gap) => !tried.some((other) => isMostOf(gap, other)));
+      if (gaps.length === 0) break;
+      tried.push(...gaps);
+      filled = await this.#hearGaps(whole, gaps, filled);
+    }
+    return reportGaps(filled, whole);
+  }
+
+  async #hearGaps(whole: Part, gaps: Gap[], heard: Heard): Promise<Heard> {
     const text = textOf(heard.transcript);
-    const gaps = gapsOf(heard, whole);
     const again = await Promise.all(
       gaps.map(async (gap) => {
-        const part = partAround(whole, gap);
+        const part = partAround(whole, speechOf(gap, whole));
         return placeHeard(part.startSeconds, await this.#hearWithTimes(part, text));
       }),
     );
@@ -271,9 +285,9 @@ function isClearlyMore(again: Transcript, text: string): boolean {
   return !saysAgain(again, text) && spokenLetters(textOf(again)) > CLEARLY_MORE * spokenLetters(text);
 }
 
-/** Whether an engine gave for a part of the audio what it gave for all of it: it says the same of any audio. */
+/** Whether an engine gave for parts of the audio only what it gave for all of it: it says the same of any audio. */
 function saysAgain({ segments }: Transcript, text: string): boolean {
-  return segments.some((segment) => isSame(segment.text, text));
+  return segments.length > 0 && segments.every((segment) => isSame(segment.text, text));
 }
 
 /** Marks and capitals at a cut may have been changed. */

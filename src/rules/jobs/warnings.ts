@@ -16,7 +16,7 @@ export const WARNING_MESSAGES = {
     'The file goes on after the end of its audio, with bytes that cannot be read as audio. Send what follows as a file of its own.',
   no_speech: 'No speech was heard in the audio: the text is empty.',
   untranscribed:
-    'Speech was detected in this part, and the engine gave no text for it, also when it was tried again in shorter parts. It is not charged.',
+    'Speech was detected in this part, and the engine gave no text for it; 1.5 s or more were tried again by themselves. It is not charged.',
   repetition:
     'The engine repeated itself in this part as no speaker does, or wrote what nobody said: repeated words are in the text once, invented ones are not.',
   text_cut:

@@ -7,6 +7,8 @@ type Times = [text: string, startSeconds: number, endSeconds: number];
 const said = (words: Times[]): Said[] =>
   words.map(([text, startSeconds, endSeconds]) => ({ text, startSeconds, endSeconds }));
 
+const LIMITS = { lengthSeconds: 10, minSpeechSeconds: 1.5 };
+
 /** In 10 s of speech. */
 const CASES: { what: string; words: Times[]; gaps: [start: number, end: number, from: number, to: number][] }[] = [
   { what: 'no words', words: [], gaps: [[0, 10, 0, 0]] },
@@ -55,7 +57,7 @@ const CASES: { what: string; words: Times[]; gaps: [start: number, end: number, 
 
 for (const { what, words, gaps } of CASES) {
   test(`gaps: ${what}`, () => {
-    const found = findGaps(said(words), [{ startSeconds: 0, endSeconds: 10 }], 10);
+    const found = findGaps(said(words), [{ startSeconds: 0, endSeconds: 10 }], LIMITS);
 
     assert.deepEqual(
       found.map(({ startSeconds, endSeconds, from, to }) => [startSeconds, endSeconds, from, to]),
@@ -64,9 +66,9 @@ for (const { what, words, gaps } of CASES) {
   });
 }
 
-test('a gap has 1.5 s of detected speech', () => {
+test('a gap has so much detected speech', () => {
   const words = said([['one', 0, 0.5]]);
-  const gapsWith = (endSeconds: number) => findGaps(words, [{ startSeconds: 2, endSeconds }], 10).length;
+  const gapsWith = (endSeconds: number) => findGaps(words, [{ startSeconds: 2, endSeconds }], LIMITS).length;
 
   assert.deepEqual([gapsWith(3.4), gapsWith(3.6)], [0, 1]);
 });

@@ -12,8 +12,11 @@ export type Gap = Interval & { from: number; to: number };
 
 /** Shorter pauses occur between the words of slow speakers. */
 const GAP_MIN_SECONDS = 2;
-/** Of detected speech in it: the detector takes a breath or a laugh for speech now and then. */
-const SPEECH_MIN_SECONDS = 1.5;
+/**
+ * Detected speech in a gap from which it is transcribed again, and from which it is reported: the detector takes a
+ * breath or a laugh for speech now and then, and of shorter speech alone a model invents words.
+ */
+export const GAP_SPEECH_SECONDS = { again: 1.5, reported: 1.2 };
 /** So long takes a word at half the usual tempo. Whisper stretches words over what it leaves out. */
 const WORD_SECONDS = { fixed: 0.3, perLetter: 0.1 };
 /** A stretched word is one that covers less than its time, with so much to spare. */
@@ -25,13 +28,17 @@ const STRETCHED_SECONDS = 0.8;
  * @param said    in the order of the text
  * @param speech  sorted
  */
-export function findGaps(said: readonly Said[], speech: readonly Interval[], lengthSeconds: number): Gap[] {
+export function findGaps(
+  said: readonly Said[],
+  speech: readonly Interval[],
+  { lengthSeconds, minSpeechSeconds }: { lengthSeconds: number; minSpeechSeconds: number },
+): Gap[] {
   const isPressed = findPressedWords(said.map((one) => (one.isSegment ? { ...one, text: '' } : one)));
   const gaps: Gap[] = [];
   let [start, from] = [0, 0];
   const close = (endSeconds: number, to: number) => {
     const gap = { startSeconds: start, endSeconds, from, to };
-    if (endSeconds - start >= GAP_MIN_SECONDS && speechIn(gap, said, speech) >= SPEECH_MIN_SECONDS) gaps.push(gap);
+    if (endSeconds - start >= GAP_MIN_SECONDS && speechIn(gap, said, speech) >= minSpeechSeconds) gaps.push(gap);
   };
   for (const [at, one] of said.entries()) {
     if (isPressed[at]) continue;
