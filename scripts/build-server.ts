@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { writePublished } from '../bin/prepare/bundle.js';
-import { buildConsole } from './build-console.ts';
+import { buildConsole } from '../src/http/service/console-files.ts';
 import { filesOfImage } from './release/image-context.ts';
 import { packageToInstall } from './release/package-names.ts';
 

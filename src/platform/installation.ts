@@ -13,6 +13,9 @@ const IS_BUNDLED = import.meta.filename.endsWith('.js');
  */
 export const ROOT = findRoot(import.meta.dirname);
 
+/** Whether the files are a copy that is made for this bundle and never changes (bin/prepare/bundle.js). */
+export const IS_SNAPSHOT = IS_BUNDLED && ROOT === import.meta.dirname;
+
 /** The version of the service. */
 export const VERSION: string = manifest.version;
 

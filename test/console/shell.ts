@@ -57,6 +57,26 @@ export const flows: Flow[] = [
   checkAll('every view is accessible, fits into 320 px and keeps the policy', 'key', VIEWS),
   checkAll('every view of the operator does the same', 'operator', OPERATOR_VIEWS),
   {
+    title: 'until a view has its answers, the browser loads at most 120 KiB',
+    async run({ page, shown }) {
+      await page.request.post('/v1/session', { headers: { 'x-api-key': shown.key } });
+      await page.route(/\/v1\/(jobs|usage|events|webhooks)\b/, () => undefined);
+      for (const place of ['/', '/jobs']) {
+        await page.goto('/healthz');
+        await page.goto(`/#${place}`);
+        await page.locator('main .loading').first().waitFor();
+        const files = await page.evaluate(() =>
+          [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+            .filter(({ name }) => !new URL(name).pathname.startsWith('/v1/'))
+            .map((entry) => [entry.name, (entry as PerformanceResourceTiming).encodedBodySize] as const),
+        );
+
+        const bytes = files.reduce((sum, [, size]) => sum + size, 0);
+        assert.ok(files.length >= 5 && bytes > 80_000 && bytes <= 120 * 1024, `${bytes} bytes: ${files.join()}`);
+      }
+    },
+  },
+  {
     title: 'a wrong key is refused with a sentence, and a right one opens the wanted view',
     async run({ page, shown, checkView }) {
       await page.goto('/#/keys');

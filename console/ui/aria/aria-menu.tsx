@@ -24,9 +24,11 @@ export type MenuProps = {
   groups: readonly MenuGroup[];
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
+  /** Of the button, from the start. */
+  hasFocus: boolean;
 };
 
-export function AriaMenu({ label, className = '', children, groups, isOpen, onOpenChange }: MenuProps) {
+export function AriaMenu({ label, className = '', children, groups, isOpen, onOpenChange, hasFocus }: MenuProps) {
   const chosen = groups.flatMap(({ entries }) => entries.filter(({ isChosen }) => isChosen).map(({ key }) => key));
   const isChoice = groups.some(({ entries }) => entries.some((entry) => entry.isChosen !== undefined));
   const item = ({ key, label: text, href, act, isDanger }: MenuEntry) => (
@@ -44,7 +46,7 @@ export function AriaMenu({ label, className = '', children, groups, isOpen, onOp
   );
   return (
     <MenuTrigger isOpen={isOpen} onOpenChange={onOpenChange}>
-      <Button className={className} {...(label !== undefined && { 'aria-label': label })}>
+      <Button className={className} autoFocus={hasFocus} {...(label !== undefined && { 'aria-label': label })}>
         {children}
       </Button>
       <Popover className="popover" offset={4}>

@@ -9,16 +9,19 @@ export function AriaTooltip({
   label,
   className,
   onPress,
+  hasFocus,
   children,
 }: {
   label: string;
   className: string;
   onPress: () => void;
+  /** From the start. */
+  hasFocus: boolean;
   children: ReactNode;
 }) {
   return (
     <TooltipTrigger delay={DELAY_MS}>
-      <Button className={className} aria-label={label} onPress={onPress}>
+      <Button className={className} aria-label={label} onPress={onPress} autoFocus={hasFocus}>
         {children}
       </Button>
       <Tooltip className="tooltip" offset={6}>

@@ -1,5 +1,6 @@
-import { type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import { lazyPart } from '../aria/load-parts.ts';
+import { useWaitingButton } from './waiting-button.ts';
 
 const AriaTooltip = lazyPart(({ AriaTooltip }) => AriaTooltip);
 
@@ -16,16 +17,17 @@ export function IconButton({
   children: ReactNode;
 }) {
   const className = `button quiet icon-only ${own}`.trim();
-  const waiting = (
-    <button type="button" className={className} aria-label={label} onClick={onPress}>
-      {children}
-    </button>
-  );
-  return (
-    <Suspense fallback={waiting}>
-      <AriaTooltip label={label} className={className} onPress={onPress}>
+  const { isWaiting, hasFocus, listeners } = useWaitingButton();
+  if (isWaiting) {
+    return (
+      <button type="button" className={className} aria-label={label} onClick={onPress} {...listeners}>
         {children}
-      </AriaTooltip>
-    </Suspense>
+      </button>
+    );
+  }
+  return (
+    <AriaTooltip label={label} className={className} onPress={onPress} hasFocus={hasFocus}>
+      {children}
+    </AriaTooltip>
   );
 }

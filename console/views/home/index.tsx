@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import type { Balance, Usage } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount, useBalance } from '../../api/queries.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { DropZone } from '../../parts/uploads/drop-zone.tsx';
 import { navigate } from '../../router/address.ts';
+import { lazyFrom, loadOnce } from '../../router/lazy.tsx';
+import { useStore } from '../../session/store.ts';
 import { clockTime, credits } from '../../text/format.ts';
+import { areLoaded } from '../../ui/aria/load-parts.ts';
 import { Credits } from '../../ui/credits.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
@@ -15,16 +18,21 @@ import { Days } from './days.tsx';
 import { FailingWebhooks } from './failing-webhooks.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { RecentJobs } from './recent-jobs.tsx';
-import { Snippets } from './snippets.tsx';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 // A mean over this number of days says how long the balance lasts.
 const SPENDING_DAYS = 14;
+// The last part of the page, and the only one with tabs: it is shown when they were loaded after all else.
+const Snippets = lazyFrom(
+  loadOnce(() => import('./snippets.tsx')),
+  (loaded) => loaded.default,
+);
 
 /** What an account has and does now, and what it should do first. */
 export default function Home() {
   const account = useAccount();
+  const areTabsLoaded = useStore(areLoaded);
   const can = (scope: string) => account.data?.scopes.some((own) => own === scope) ?? false;
   return (
     <Page title={account.data?.name ?? 'Home'}>
@@ -43,7 +51,11 @@ export default function Home() {
               <FirstSteps hasWebhooks={can('webhooks:read') && can('webhooks:write')} />
             )}
             {can('jobs:read') && <RecentJobs />}
-            {can('jobs:write') && <Snippets />}
+            {can('jobs:write') && areTabsLoaded && (
+              <Suspense>
+                <Snippets />
+              </Suspense>
+            )}
           </>
         )}
       </Query>

@@ -6,7 +6,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 const SHOWN = ['curl', 'sdk', 'python'];
 
 /** How a program creates a job: three ways of those that Start has. */
-export function Snippets() {
+export default function Snippets() {
   return (
     <Section
       title="From your program"

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { readOnce } from '../../platform/read-at-most-every.ts';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Call, Route } from '../route.ts';
-import { bundleConsole, type ConsoleBundle, type ConsoleFile, readPrebuiltConsole } from './console-bundle.ts';
+import type { ConsoleFile } from './console-bundle.ts';
+import type { LoadConsole } from './console-files.ts';
 import { frameAncestors } from './frame-ancestors.ts';
 
 // No inline code, no other origins, and no conversion of strings to markup: text of other people is never executed.
@@ -34,20 +34,18 @@ const CACHE_FOREVER = 'public, max-age=31536000, immutable';
 type ConsoleCall = Call<{ file: string }, unknown, undefined>;
 
 /**
- * The console: a page at `/` and its files, which browsers keep for ever because their names contain a hash. The files
- * are bundled in memory at the first request, or read from the folder that `scripts/build-console.ts` wrote.
+ * The console: a page at `/` and its files, which browsers keep for ever because their names contain a hash.
+ * @param load      returns the bundle; called again after it has failed
  * @param framedBy  origins whose pages may show the console in a frame
  * @param command   `verbatim` as the readers of the console can type it
- * @param load      returns the bundle; called again after it has failed
  */
 export function consoleRoutes(
+  load: LoadConsole,
   { framedBy = [], command = 'verbatim' }: { framedBy?: readonly string[]; command?: string } = {},
-  load: () => Promise<ConsoleBundle> = loadConsole,
 ): Route[] {
   const headers = { ...PAGE_HEADERS, 'content-security-policy': policyFor(framedBy) };
-  const loaded = readOnce(load);
   const bundle = async () =>
-    await loaded().catch((cause: Error) => {
+    await load().catch((cause: Error) => {
       throw new ApiError('unavailable', cause.message, { cause });
     });
   return [
@@ -67,10 +65,6 @@ export function consoleRoutes(
 function commandField(command: string): string {
   const escaped = command.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   return `<meta name="command" content="${escaped}">`;
-}
-
-async function loadConsole(): Promise<ConsoleBundle> {
-  return readPrebuiltConsole() ?? (await bundleConsole());
 }
 
 function consoleRoute(path: string, summary: string, handle: Route['handle']): Route {

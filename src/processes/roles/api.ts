@@ -19,6 +19,7 @@ import { type IdempotencyKeys, openIdempotencyKeys } from '../../http/idempotenc
 import type { Route } from '../../http/route.ts';
 import { buildServer, closeServer } from '../../http/server/server.ts';
 import { consoleRoutes } from '../../http/service/console.ts';
+import { isConsoleMissing, openConsole } from '../../http/service/console-files.ts';
 import { operatorRoutes, serviceRoutes } from '../../http/service/service-routes.ts';
 import { MessageBudgets } from '../../http/websocket/message-budgets.ts';
 import { openAudioLinks } from '../../jobs/stored-audio/audio-link.ts';
@@ -52,9 +53,11 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const readiness = openReadiness(context, storage);
   const operator = [...api.operator, ...operatorRoutes(readiness, askMetricsOfAll(context))];
   const common = { ...serverOptions(context, api, callers), metrics: httpMetrics(metrics) };
+  const hasConsole = config.roles.includes('api');
+  const loadConsole = openConsole();
   const withReference = (documented: Route[], framedBy: readonly string[] = []) => [
     ...documented,
-    ...(config.roles.includes('api') ? consoleRoutes({ framedBy, command: publicCommand(config.command) }) : []),
+    ...(hasConsole ? consoleRoutes(loadConsole, { framedBy, command: publicCommand(config.command) }) : []),
     ...serviceRoutes({
       documented,
       framedBy,
@@ -74,7 +77,6 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const consoles = [`${urlOf(config.host, port)}${setup && `${setup} (makes the first user)`}`];
   let operatorUrl = urlOf(config.host, port);
   if (config.adminPort !== null) {
-    const hasConsole = config.roles.includes('api');
     const admin = buildServer({
       ...common,
       routes: withReference([...operator, ...(hasConsole ? [noWaysRoute()] : [])]),
@@ -95,8 +97,9 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const node = { id: nodeId, version: VERSION, roles: config.roles };
   const reports = new NodeReports(context, node, readiness);
   // The parent answers with the statuses of the others.
-  const hasConsole = config.roles.includes('api');
   context.report({ ready: true, reasons: [], ...(hasConsole && { about: consoles.join(', ') }) });
+  // In the background, so that the first visitor does not wait; a failure is told to each visitor.
+  if (hasConsole && isConsoleMissing()) void loadConsole().catch(() => undefined);
   return {
     async measure() {
       api.measure?.();

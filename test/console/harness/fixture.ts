@@ -54,7 +54,7 @@ export async function openFixture(): Promise<ConsoleFixture> {
     },
     dataDir,
   );
-  // The console is bundled at the first visit: on a busy machine that takes longer than a step of a flow may.
+  // The first start of a version bundles the console: on a busy machine that takes longer than a step of a flow may.
   await (await fetch(service.baseUrl)).text();
   const account = async (options = {}) => {
     const { id, key } = await service.account(options);

@@ -27,7 +27,7 @@ export function PlaceField({
   }, []);
   const leave = () => {
     close();
-    if (opener.current instanceof HTMLElement) opener.current.focus();
+    sameNow(opener.current)?.focus();
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     // Enter also ends the choice of a character in an input method.
@@ -50,4 +50,11 @@ export function PlaceField({
       onBlur={(event) => event.target.value === text && close()}
     />
   );
+}
+
+/** The element, or that of the same name which replaced it when the parts of React Aria had loaded. */
+function sameNow(element: Element | null): HTMLElement | null {
+  if (element === null || element.isConnected) return element as HTMLElement | null;
+  const name = element.getAttribute('aria-label') ?? '';
+  return document.querySelector(`button[aria-label="${CSS.escape(name)}"]`);
 }
