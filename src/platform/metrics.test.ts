@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import performanceHooks from 'node:perf_hooks';
 import test from 'node:test';
 import { mergeMetrics, openMetrics, snapshotMetrics } from './metrics.ts';
 
@@ -24,6 +25,16 @@ test('the metrics of the Node process are included', async () => {
 
   assert.match(text, /^process_resident_memory_bytes [1-9]/m);
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
+});
+
+test('the event loop is sampled at most ten times a second: each sample wakes the process', (t) => {
+  const monitor = t.mock.method(performanceHooks, 'monitorEventLoopDelay');
+
+  openMetrics();
+
+  const samples = monitor.mock.calls.map(({ arguments: [options] }) => options?.resolution ?? 0);
+  assert.equal(samples.length, 1);
+  assert.ok(samples[0]! >= 100, `every ${samples[0]} ms`);
 });
 
 test('no gauge has the ending of a counter', async () => {
