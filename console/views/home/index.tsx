@@ -28,6 +28,7 @@ const Snippets = lazyFrom(
   loadOnce(() => import('./snippets.tsx')),
   (loaded) => loaded.default,
 );
+const LOADING = <div aria-busy="true" />;
 
 /** What an account has and does now, and what it should do first. */
 export default function Home() {
@@ -51,11 +52,7 @@ export default function Home() {
               <FirstSteps hasWebhooks={can('webhooks:read') && can('webhooks:write')} />
             )}
             {can('jobs:read') && <RecentJobs />}
-            {can('jobs:write') && areTabsLoaded && (
-              <Suspense>
-                <Snippets />
-              </Suspense>
-            )}
+            {can('jobs:write') && <Suspense fallback={LOADING}>{areTabsLoaded ? <Snippets /> : LOADING}</Suspense>}
           </>
         )}
       </Query>
